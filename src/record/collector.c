@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collector_parts.h"
 
+#include "record/events/event_list.h"
 #include "record/launch/exec_target.h"
 #include "record/process/idle_wakeup.h"
 #include "record/launch/launch.h"
@@ -220,6 +221,7 @@ static void connect_samples(struct collector *collector, const struct collector_
                                                 .list = &collector->written_frames,
                                                 .summary = config->summary,
                                                 .round = round,
+                                                .main_row = event_list_main_row(config->options),
                                                 .period_ns = period_ns};
     collector->pending = (struct pending_stacks){
         .processes = &collector->processes,
@@ -306,8 +308,9 @@ static void connect_processes(struct collector *collector, const struct collecto
     handshake->admission = (struct admission){
         .engine = config->options->engine,
         .may_arm = config->may_arm,
-        .period_ns = collector->samples.period_ns,
-        .sig_data = config->session->tables->header.sig_data,
+        .event = {.period_ns = collector->samples.period_ns,
+                  .request = event_list_injected(config->options),
+                  .sig_data = config->session->tables->header.sig_data},
     };
 }
 

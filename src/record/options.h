@@ -2,6 +2,8 @@
 /* The options of a recording. */
 #pragma once
 
+#include "record/events/event_request.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +35,8 @@ struct record_options {
     const char *output_name;  /* name of the file in messages */
     uint32_t recorders;       /* set of rows of recorders.h; cpu is recorded in any case */
     uint32_t frequency;       /* 1 .. RECORD_FREQUENCY_MAX */
+    struct event_request events[EVENT_REQUESTS_MAX]; /* a clock is there once; none: CPU time */
+    size_t event_count;
     enum record_engine engine;
     bool kernel_stacks;    /* kernel time has the kernel's stack above the user stack */
     bool kernel_only;      /* user time is left out; with kernel_stacks */

@@ -4,6 +4,7 @@
 #include "base/containers/buffer.h"
 #include "perfdata/writer.h"
 #include "record/launch/perf_event.h"
+#include "record/events/event_list.h"
 #include "record/launch/kernel_access.h"
 #include "record/launch/probe.h"
 #include "record/collector.h"
@@ -67,17 +68,18 @@ static int open_writer(struct recording *recording, struct error *error)
     };
     recorders_describe(options->recorders, recording->session.tables->header.period_ns,
                        config.events);
+    event_list_describe(options, config.events);
     int err = perfdata_writer_open(&recording->writer, options->output_fd, &config);
     return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
                : 0;
 }
 
 /* A program that takes no sampler is recorded by perf-ring, if perf events are permitted; so are
- * kernel stacks. */
+ * kernel stacks, and events that the sampler cannot record. */
 static bool needs_ring(const struct recording *recording)
 {
     enum record_engine engine = recording->options->engine;
-    return recording->options->kernel_stacks || engine == RECORD_ENGINE_PERF_RING ||
+    return !event_list_suits_sampler(recording->options) || engine == RECORD_ENGINE_PERF_RING ||
            (engine == RECORD_ENGINE_AUTO && recording->target.takes_ring &&
             thread_events_probe() == 0);
 }
@@ -105,7 +107,7 @@ static int choose_engine(struct recording *recording, struct error *error)
     }
     struct record_probe probe;
     record_probe(&probe);
-    if (options->engine == RECORD_ENGINE_PERF_TRAP)
+    if (options->engine == RECORD_ENGINE_PERF_TRAP || event_list_injected(options))
         return error_set(error, -EPERM, "engine perf-trap is not available: %s",
                          probe.perf_trap_reason);
     bool is_forbidden = recording->probe_fd == -EACCES || recording->probe_fd == -EPERM;
@@ -131,9 +133,12 @@ static int open_session(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
     char sampler[4096];
+    const struct event_request *injected = event_list_injected(options);
     struct session_config config = {
         .period_ns = 1000000000 / choose_frequency(recording),
         .kernel_interval_ns = KERNEL_INTERVAL_NS,
+        .event = event_list_main_row(options),
+        .event_weight = injected ? injected->period : 0,
         .self_check_every = options->self_check_every,
         .withhold_tables = options->withhold_tables,
         .no_inherit = options->no_inherit,
@@ -365,8 +370,10 @@ int record_run(const struct record_options *options, struct record_result *resul
     struct recording recording = {
         .options = options, .result = result, .launch = &result->launch, .probe_fd = -1};
     recording.session.tables_fd = recording.session.requests_fd = -1;
-    *result = (struct record_result){
-        .exit_status = 125, .launch.link_fd = -1, .summary.delay_ns = options->delay_ns};
+    *result = (struct record_result){.exit_status = 125,
+                                     .launch.link_fd = -1,
+                                     .summary.delay_ns = options->delay_ns,
+                                     .summary.event = event_list_main_name(options)};
     int status = launch_find(options->argv[0], recording.program, error);
     if (status) {
         result->exit_status = status;

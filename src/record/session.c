@@ -88,6 +88,8 @@ static void describe(struct session *session, const struct session_config *confi
     tables->period_ns = config->period_ns;
     tables->kernel_interval_ns = config->kernel_interval_ns;
     tables->sig_data = session->token;
+    tables->event = config->event;
+    tables->event_weight = config->event_weight;
     tables->stale_ticks = tsc_per_second() * STALE_S;
     tables->self_check_every = config->self_check_every;
     tables->frames_max = (uint32_t)budget_amount(BUDGET_FRAMES);

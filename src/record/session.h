@@ -21,6 +21,8 @@ struct session {
 struct session_config {
     uint64_t period_ns;
     uint64_t kernel_interval_ns;
+    uint32_t event; /* see tables_header */
+    uint64_t event_weight;
     uint32_t self_check_every;
     bool withhold_tables;
     bool no_inherit;

@@ -61,7 +61,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 20
+#define SESSION_VERSION 21
 
 /* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
  * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
@@ -112,6 +112,9 @@ struct tables_header {
     uint64_t period_ns;
     uint64_t kernel_interval_ns; /* perf-trap: CPU time between reads of the kernel's share */
     uint64_t sig_data;           /* perf-trap: sig_data of rec's events */
+    uint64_t event_weight;       /* of a sample of `event`, in the unit of the event */
+    uint32_t event; /* perf-trap: row of the event that raises the signals; 0: CPU time */
+    uint32_t unused;
     uint64_t stale_ticks;        /* with an older heartbeat, the launcher counts as dead */
     uint32_t self_check_every;   /* 0: never */
     uint32_t frames_max;         /* of a stack: 4 to RECORD_FRAMES_MAX */

@@ -70,7 +70,7 @@ REFUSALS = [
     (["-F", "abc", "true"], 125, "abc"),
     (["-F"], 125, "needs a value"),
     (["-c", "1", "true"], 125, "-c"),
-    (["-e", "cycles", "true"], 125, "cpu-clock"),
+    (["-e", "cycle", "true"], 125, "perf list"),
     (["-p", "x"], 125, "-p"),
     (["-p", "1,", "true"], 125, "-p"),
     (["-t", "0"], 125, "-t"),

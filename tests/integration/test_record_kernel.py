@@ -133,7 +133,7 @@ class Joined(Kernel):
                                  "-n", "10000000", "-q"], stdout=subprocess.DEVNULL)
         self.addCleanup(load.wait)
         self.addCleanup(load.kill)
-        run = self.run_in(self.new_directory(), [rec.REC, "--kernel", "-p", server.pid, "--duration", "1"])
+        run = self.run_in(self.new_directory(), [rec.REC, "--kernel", "-F", "4000", "-p", server.pid, "--duration", "1"])
         self.assertEqual(run.status, 0, run.stderr.decode())
         self.assert_joined(run, 50)
 

@@ -25,6 +25,7 @@
 #include "cli/summary/run_summary.h"
 #include "convert/convert.h"
 #include "record/attach/attach.h"
+#include "record/events/event_list.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -311,7 +312,9 @@ static int record(struct record_request *request)
     struct record_result result = {0};
     request->options.output_fd = capture.fd;
     request->options.output_name = capture.name;
-    int err = is_attached(request) ? record_attach(&request->options, &result, &error)
+    int err = event_list_settle(&request->options, &error);
+    if (err == 0)
+        err = is_attached(request) ? record_attach(&request->options, &result, &error)
                                    : record_run(&request->options, &result, &error);
     if (result.started) {
         status = finish(&(struct conversion){.request = request,

@@ -9,6 +9,7 @@
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
 #include "perfdata/zstd/pack.h"
+#include "record/events/event_list.h"
 #include "record/recorders/recorders.h"
 #include "wire/records.h"
 
@@ -36,17 +37,8 @@ static int parse_frequency(struct record_request *request, const char *value, st
             return err;
     }
     request->options.frequency = (uint32_t)frequency;
+    request->has_frequency = true;
     return 0;
-}
-
-static int parse_period(struct record_request *request, const char *value, struct error *error)
-{
-    unsigned long period_ns;
-    int err = options_number(value, "-c, nanoseconds of CPU time for each sample,",
-                             1000000000 / RECORD_FREQUENCY_MAX, 1000000000, &period_ns, error);
-    if (!err)
-        request->options.frequency = (uint32_t)((1000000000 + period_ns / 2) / period_ns);
-    return err;
 }
 
 static int parse_off_cpu_interval(struct record_request *request, const char *value,
@@ -236,15 +228,20 @@ static int check_targets(struct record_request *request, struct error *error)
 /* A command recorded by perf-ring. */
 static bool is_by_ring(const struct record_options *options)
 {
-    return options->engine == RECORD_ENGINE_PERF_RING || options->kernel_stacks;
+    return options->engine == RECORD_ENGINE_PERF_RING || !event_list_suits_sampler(options);
 }
 
-static int check_lifetime(const struct record_options *options, struct error *error)
+static int check_lifetime(const struct record_request *request, struct error *error)
 {
+    const struct record_options *options = &request->options;
     bool is_outside = is_by_ring(options) || options->target_count > 0 || options->records_system;
     if (is_outside && options->self_check_every)
         return error_set(error, -EINVAL,
                          "--self-check compares stacks of the sampler: perf-ring has no sampler");
+    if (request->fails_on_incomplete && !event_list_has_clock(options))
+        return error_set(error, -EINVAL,
+                         "--fail-on measures CPU time: record it beside the other events, "
+                         "-e cpu-clock,...");
     if (options->end_command && !options->duration_ns && !options->size_max)
         return error_set(error, -EINVAL, "--end-command needs --duration or --max-size");
     return 0;
@@ -260,7 +257,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case 'F':
         return parse_frequency(request, value, error);
     case 'c':
-        return parse_period(request, value, error);
+        request->period = value;
+        return 0;
     case 'e':
         return event_option_parse(&request->options, value, error);
     case 'p':
@@ -355,7 +353,8 @@ int record_request_parse(struct record_request *request, char *const *words, str
         return error_set(error, -EINVAL,
                          "no command to record: use rec -- COMMAND; see `rec --help`");
     if ((has_targets && check_targets(request, error) != 0) ||
-        check_lifetime(&request->options, error) != 0 ||
+        check_lifetime(request, error) != 0 ||
+        event_option_rate(&request->options, request->period, request->has_frequency, error) != 0 ||
         event_option_check(&request->options, error) != 0 ||
         recorders_check(recorders, RECORDERS, request->options.recorders,
                         has_targets || is_by_ring(&request->options), error) != 0)

@@ -9,6 +9,8 @@
 struct record_request {
     struct record_options options; /* without the output, set after parsing */
     struct outputs outputs;
+    const char *period;          /* of -c; NULL: none */
+    bool has_frequency;          /* of -F */
     const char *output_name;     /* the last -o; NULL: none */
     size_t output_names;         /* number of -o */
     bool view;                   /* open the capture afterwards */

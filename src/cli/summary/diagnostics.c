@@ -417,15 +417,16 @@ size_t diagnostics_find(const struct record_summary *summary, const struct profi
     struct list list = {.diagnostics = diagnostics};
     find_losses(&list, summary);
     find_cuts(&list, summary);
-    find_blind(&list, summary);
+    if (!summary->event)
+        find_blind(&list, summary);
     find_left_out(&list, summary);
     find_not_followed(&list, summary, profile);
-    if (summary->samples > 0) {
+    if (summary->samples > 0 && !summary->event) {
         find_rate(&list, summary);
         find_gap(&list, summary);
-        if (profile)
-            find_unnamed(&list, profile);
     }
+    if (summary->samples > 0 && profile)
+        find_unnamed(&list, profile);
     if (summary->check_differed > 0)
         add(&list, percent_of(summary->check_differed, summary->checked),
             "self-check: %s of %s stacks differ, a defect of rec: please report",

@@ -61,7 +61,7 @@ static uint64_t settled_ns(const struct record_summary *summary)
 
 bool run_summary_lacks_samples(const struct record_summary *summary)
 {
-    return summary->samples == 0 &&
+    return summary->samples == 0 && !summary->event &&
            summary->cpu_billed_ns > settled_ns(summary) + RUN_SUMMARY_CPU_WORTH_SAMPLING_NS;
 }
 
@@ -81,6 +81,10 @@ static int print_why_no_samples(const struct record_summary *summary)
 {
     if (run_summary_lacks_samples(summary))
         return 0;
+    if (summary->event) {
+        log_info("no samples: %s did not occur in the recorded processes", summary->event);
+        return 1;
+    }
     if (summary->cpu_unsampled_kernel_ns > summary->cpu_ends_ns) {
         log_info("no samples: internal threads of io_uring or the C library used %s in the kernel",
                  format_duration(summary->cpu_unsampled_kernel_ns).text);
@@ -115,6 +119,13 @@ static int print_samples(const struct record_summary *summary)
         summary->cpu_billed_ns
             ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
             : 0;
+    if (summary->event) {
+        log_info("%s of %s, %s complete stacks, %s lost (%s)",
+                 format_samples(summary->samples).text, summary->event,
+                 format_percent(summary->complete, summary->samples).text,
+                 lost ? format_count(lost).text : "none", record_engine_name(summary->engine));
+        return 1;
+    }
     struct formatted lost_share = format_percent(lost, lost + summary->samples);
     log_info("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
              format_samples(summary->samples).text, format_count(rate).text,
@@ -286,9 +297,9 @@ void run_summary_print(const struct run_summary *run)
     int room = LINES_MAX - 1 - is_terminal; /* without print_files() and print_viewers() */
     if (summary->samples > 0)
         room -= print_ran(run) + print_samples(summary);
-    else if (was_out_of_sight(summary))
+    else if (was_out_of_sight(summary) && !summary->event)
         room -= print_ran(run);
-    else if (summary->cpu_billed_ns > RUN_SUMMARY_CPU_WORTH_SAMPLING_NS)
+    else if (summary->event || summary->cpu_billed_ns > RUN_SUMMARY_CPU_WORTH_SAMPLING_NS)
         room -= print_ran(run) + print_why_no_samples(summary);
     else
         room -= print_nothing_to_sample(run);

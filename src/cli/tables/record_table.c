@@ -36,11 +36,13 @@ static const struct option_spec options[] = {
                   "Record more than CPU time: {recorders}; see `rec list`."),
     OPTION_SWITCH(OPTION_OFF_CPU, 0, "off-cpu", "{parameter}."),
     OPTION_TAKING(OPTION_OFF_CPU_INTERVAL, 0, "off-cpu-interval", "TIME", "{parameter}."),
-    OPTION_TAKING('c', 'c', "count", "NS",
-                  "Take a sample every NS nanoseconds of CPU time, instead of -F."),
+    OPTION_TAKING('c', 'c', "count", "N",
+                  "Take a sample every N nanoseconds of CPU time, or occurrences of the events of "
+                  "-e, instead of -F."),
     OPTION_TAKING(
-        'e', 'e', "event", "EVENT",
-        "cpu-clock or task-clock; :k for kernel time only, :uk as --kernel, :u for the default."),
+        'e', 'e', "event", "EVENT[,...]",
+        "Record these events: page-faults, cycles, LLC-load-misses, rNNN, cpu/event=1,umask=2/, "
+        "sched:sched_switch, ... with :u, :k or :uk; cpu-clock is CPU time."),
     OPTION_SWITCH(OPTION_KERNEL, 0, "kernel",
                   "Record kernel stacks above the user stacks, by the engine perf-ring. For root."),
     OPTION_SWITCH(OPTION_ALL_KERNEL, 0, "all-kernel", "The same, without user time."),

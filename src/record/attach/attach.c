@@ -4,6 +4,7 @@
 #include "base/text/log.h"
 #include "perfdata/writer.h"
 #include "record/attach/attach_targets.h"
+#include "record/events/event_list.h"
 #include "record/launch/kernel_access.h"
 #include "record/launch/launch.h"
 #include "record/launch/perf_event.h"
@@ -114,6 +115,7 @@ static int open_writer(struct attachment *attachment, uint64_t period_ns, struct
         .compression_level = options->compression_level,
     };
     recorders_describe(options->recorders, period_ns, config.events);
+    event_list_describe(options, config.events);
     int err = perfdata_writer_open(&attachment->writer, options->output_fd, &config);
     return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
                : 0;
@@ -424,7 +426,8 @@ int record_attach(const struct record_options *options, struct record_result *re
     *result = (struct record_result){.exit_status = 125,
                                      .launch.link_fd = -1,
                                      .summary.engine = RECORD_ENGINE_PERF_RING,
-                                     .summary.delay_ns = options->delay_ns};
+                                     .summary.delay_ns = options->delay_ns,
+                                     .summary.event = event_list_main_name(options)};
     if (!attachment)
         return error_set(error, -ENOMEM, "out of memory");
     attachment->options = options;

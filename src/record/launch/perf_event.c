@@ -15,20 +15,22 @@
 #include <unistd.h>
 
 /* All flags used here are in the headers of Linux 6.1 (Debian 12). */
-static int open_event(pid_t tid, uint64_t period_ns, uint64_t sig_data)
+static int open_event(pid_t tid, const struct perf_event_config *config)
 {
-    struct perf_event_attr attr = event_attr_clock(period_ns);
+    struct perf_event_attr attr = event_attr_clock(config->period_ns);
+    if (config->request)
+        event_request_apply(config->request, &attr);
     attr.inherit = 1;
     attr.inherit_thread = 1;
     attr.remove_on_exec = 1;
     attr.sigtrap = 1;
-    attr.sig_data = sig_data;
+    attr.sig_data = config->sig_data;
     return event_open(&attr, tid, -1, 0);
 }
 
-static int add_thread(struct perf_event *event, pid_t tid, uint64_t period_ns, uint64_t sig_data)
+static int add_thread(struct perf_event *event, pid_t tid, const struct perf_event_config *config)
 {
-    int fd = open_event(tid, period_ns, sig_data);
+    int fd = open_event(tid, config);
     if (fd < 0)
         return fd == -ESRCH ? 0 : fd; /* the thread has ended: no event needed */
     int *place = ARRAY_PUSH(event->fds, event->count, event->capacity);
@@ -41,8 +43,8 @@ static int add_thread(struct perf_event *event, pid_t tid, uint64_t period_ns, u
 }
 
 /* On every thread in /proc/PID/task. */
-static int add_threads(struct perf_event *event, const char *path, uint64_t period_ns,
-                       uint64_t sig_data)
+static int add_threads(struct perf_event *event, const char *path,
+                       const struct perf_event_config *config)
 {
     DIR *tasks = opendir(path);
     if (!tasks)
@@ -50,19 +52,18 @@ static int add_threads(struct perf_event *event, const char *path, uint64_t peri
     int err = 0;
     for (const struct dirent *task; err == 0 && (task = readdir(tasks));)
         if (task->d_name[0] != '.')
-            err = add_thread(event, (pid_t)strtol(task->d_name, NULL, 10), period_ns, sig_data);
+            err = add_thread(event, (pid_t)strtol(task->d_name, NULL, 10), config);
     closedir(tasks);
     return err;
 }
 
-int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread, uint64_t period_ns,
-                    uint64_t sig_data)
+int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread,
+                    const struct perf_event_config *config)
 {
     char path[64];
     *event = (struct perf_event){0};
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    int err = has_one_thread ? add_thread(event, pid, period_ns, sig_data)
-                             : add_threads(event, path, period_ns, sig_data);
+    int err = has_one_thread ? add_thread(event, pid, config) : add_threads(event, path, config);
     if (err == 0 && event->count == 0)
         err = -ESRCH;
     if (err)
@@ -110,5 +111,5 @@ uint32_t perf_event_rate_limit(void)
 
 int perf_event_probe(void)
 {
-    return open_event(0, 1000000000, 0);
+    return open_event(0, &(struct perf_event_config){.period_ns = 1000000000});
 }

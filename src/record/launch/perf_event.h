@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "record/events/event_request.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,10 +20,16 @@ struct perf_event {
     size_t count, capacity;
 };
 
+struct perf_event_config {
+    uint64_t period_ns;                  /* of CPU time */
+    const struct event_request *request; /* in place of CPU time; NULL: none */
+    uint64_t sig_data;
+};
+
 /* Opens the event, disabled, on every thread of the process; has_one_thread: on the main thread
  * only. 0 or the kernel's negative errno. */
-int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread, uint64_t period_ns,
-                    uint64_t sig_data);
+int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread,
+                    const struct perf_event_config *config);
 void perf_event_enable(const struct perf_event *event);
 /* CPU time counted by the event in all threads. */
 uint64_t perf_event_count_ns(const struct perf_event *event);

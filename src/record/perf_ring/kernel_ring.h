@@ -16,6 +16,7 @@ struct perf_event_mmap_page;
 struct kernel_ring {
     int fd;
     uint32_t processor;
+    uint32_t event; /* of the recording: each has rings of its own */
     struct perf_event_mmap_page *page;
     const uint8_t *data;
     size_t data_bytes; /* a power of two */

@@ -71,7 +71,7 @@ static void read_sample(struct cursor *c, struct ring_record *record)
     record->pc = cursor_u64(c);
     read_task(c, record);
     record->time_ns = cursor_u64(c);
-    record->period_ns = cursor_u64(c);
+    record->period = cursor_u64(c);
     read_callchain(c, record);
     read_registers(c, record);
     read_stack(c, record);
@@ -155,6 +155,7 @@ struct kernel_ring *ring_record_oldest(struct kernel_ring *rings, size_t count, 
         if (record.time_ns > until_ns || (found && record.time_ns >= first->time_ns))
             continue;
         found = &rings[i];
+        record.event = found->event;
         *first = record;
         *first_bytes = bytes;
     }

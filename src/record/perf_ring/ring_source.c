@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_source.h"
 
 #include "base/containers/array.h"
+#include "record/events/event_list.h"
 #include "record/procfs/kernel_image.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/processors.h"
@@ -17,6 +18,8 @@
 #define STACK_BYTES_MAX ((64 << 10) - 8)
 enum { SAMPLES_TO_JUDGE = 500, CUTS_PARTS = 100 };
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
+/* Occurrences of other events than clocks may come as fast as the program can make them. */
+#define BURST_NS 4000000
 /* Of all rings together, and of one: a second of samples at 999 Hz. */
 #define RINGS_BYTES (UINT64_C(64) << 20)
 #define RING_BYTES_MAX (UINT64_C(16) << 20)
@@ -38,15 +41,19 @@ static size_t ring_bytes(size_t rings)
     return (size_t)bytes;
 }
 
-static int open_rings(struct ring_source *source, const char *processors)
+/* For each event one on each processor. */
+static int open_rings(struct ring_source *source, const struct ring_source_config *config)
 {
     uint32_t list[PROCESSORS_MAX];
-    size_t count = processors_list(processors, list, PROCESSORS_MAX);
-    source->rings = calloc(count ? count : 1, sizeof(*source->rings));
-    size_t bytes = ring_bytes(count);
+    size_t count = processors_list(config->processors, list, PROCESSORS_MAX);
+    size_t events = config->options->event_count ? config->options->event_count : 1;
+    source->rings = calloc(count ? count * events : 1, sizeof(*source->rings));
+    size_t bytes = ring_bytes(count * events);
     int err = !source->rings ? -ENOMEM : count == 0 ? -ENOENT : 0;
-    for (size_t i = 0; err == 0 && i < count; i++) {
-        err = kernel_ring_open(&source->rings[i], list[i], bytes, bytes / WAKEUP_PARTS);
+    for (size_t i = 0; err == 0 && i < count * events; i++) {
+        struct kernel_ring *ring = &source->rings[i];
+        err = kernel_ring_open(ring, list[i % count], bytes, bytes / WAKEUP_PARTS);
+        ring->event = (uint32_t)(i / count);
         source->ring_count += err == 0;
     }
     return err;
@@ -57,20 +64,23 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     const struct record_options *options = config->options;
     bool exclude_kernel = options->exclude_kernel || !thread_events_may_sample_kernel();
     source->round = config->round;
-    source->kernel_callers = options->kernel_callers;
-    source->events = (struct thread_events){.rings = source->rings,
-                                            .ring_count = source->ring_count,
-                                            .period_ns = config->period_ns,
-                                            .stack_bytes = STACK_BYTES,
-                                            .reach = config->reach,
-                                            .exclude_kernel = exclude_kernel,
-                                            .exclude_user = options->kernel_only,
-                                            .kernel_stacks = options->kernel_stacks};
+    source->options = options;
+    source->events =
+        (struct thread_events){.rings = source->rings,
+                               .ring_count = source->ring_count,
+                               .requests = options->event_count ? options->events : NULL,
+                               .period_ns = config->period_ns,
+                               .stack_bytes = STACK_BYTES,
+                               .reach = config->reach,
+                               .exclude_kernel = exclude_kernel,
+                               .exclude_user = options->kernel_only,
+                               .kernel_stacks = options->kernel_stacks};
     source->stack_bytes_max = STACK_BYTES;
     source->samples = (struct sample_writer){.file = config->file,
                                              .list = &source->written_frames,
                                              .summary = config->summary,
                                              .round = config->round,
+                                             .main_row = event_list_main_row(options),
                                              .period_ns = config->period_ns};
     source->maps = (struct ring_maps){.modules = &source->modules,
                                       .file = config->file,
@@ -90,7 +100,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)
 {
     *source = (struct ring_source){.tasks.end_fd = -1};
-    int err = open_rings(source, config->processors);
+    int err = open_rings(source, config);
     if (err)
         return err;
     connect(source, config);
@@ -148,12 +158,31 @@ static bool find_user_frames(struct ring_source *source, struct ring_process *pr
     /* A task without memory has no user stack: a kernel thread, or the end of a process. */
     if (!has_frames)
         sample->is_complete = record->abi == PERF_SAMPLE_REGS_ABI_NONE;
-    if (source->kernel_callers) {
+    if (source->options->kernel_callers) {
         sample->frame_count = has_frames && !record->kernel_count;
         sample->dropped = 0;
         sample->is_complete = sample->is_leaf = true;
     }
     return sample->frame_count + sample->kernel_count > 0;
+}
+
+/* Without any frame: a mark in place of the stack. */
+static void write_mark(struct ring_source *source, struct walked_sample *sample)
+{
+    uint64_t mark =
+        synthetic_avma(sample->flags & RECORD_KERNEL ? SYNTHETIC_KERNEL : SYNTHETIC_TRUNCATED);
+    if (sample->event == RECORD_EVENT_CPU) {
+        sample_write_synthetic(&source->samples, sample->process, sample->tid,
+                               sample->flags & RECORD_KERNEL ? SYNTHETIC_KERNEL
+                                                             : SYNTHETIC_TRUNCATED,
+                               sample->weight, sample->time_ns);
+        return;
+    }
+    sample->frames = &mark;
+    sample->frame_count = 1;
+    sample->flags = 0;
+    sample->is_complete = sample->is_leaf = true;
+    sample_write(&source->samples, sample);
 }
 
 static void take_sample(struct ring_source *source, const struct ring_record *record)
@@ -165,7 +194,8 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
     struct walked_sample sample = {.process = &process->process,
                                    .tid = (pid_t)record->tid,
                                    .time_ns = record->time_ns,
-                                   .weight = record->period_ns,
+                                   .event = event_list_row(source->options, record->event),
+                                   .weight = record->period,
                                    .kernel_frames = record->kernel_frames,
                                    .kernel_count = (uint32_t)record->kernel_count,
                                    .flags = is_kernel ? RECORD_KERNEL : 0};
@@ -174,9 +204,7 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
         sample.map = process->process.map;
         sample_write(&source->samples, &sample);
     } else {
-        sample_write_synthetic(&source->samples, &process->process, sample.tid,
-                               is_kernel ? SYNTHETIC_KERNEL : SYNTHETIC_TRUNCATED, sample.weight,
-                               sample.time_ns);
+        write_mark(source, &sample);
     }
 }
 
@@ -209,7 +237,10 @@ uint64_t ring_source_fill_ns(const struct ring_source *source)
     for (size_t i = 0; i < source->ring_count; i++)
         if (source->rings[i].data_bytes < smallest_bytes)
             smallest_bytes = source->rings[i].data_bytes;
-    return smallest_bytes / (source->stack_bytes_max + SAMPLE_BYTES) * source->events.period_ns;
+    uint64_t fill_ns =
+        smallest_bytes / (source->stack_bytes_max + SAMPLE_BYTES) * source->events.period_ns;
+    bool is_clock = source->options->event_count <= 1 && event_list_has_clock(source->options);
+    return is_clock || fill_ns < BURST_NS ? fill_ns : BURST_NS;
 }
 
 /* Replaces the events of the system by events with larger copies. */

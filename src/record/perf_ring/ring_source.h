@@ -38,7 +38,7 @@ struct ring_source {
     uint32_t stack_bytes_max; /* of any event */
     struct event_set *system; /* of REACH_SYSTEM; else NULL */
     bool can_grow;            /* the copied stacks of the system */
-    bool kernel_callers;      /* as in the options */
+    const struct record_options *options;
     struct ring_modules modules;
     struct ring_maps maps;
     struct ring_tasks tasks;

@@ -31,7 +31,8 @@ uint64_t event_set_count_ns(const struct event_set *set)
     uint64_t sum_ns = 0;
     for (size_t i = 0; i < set->count; i++) {
         uint64_t count_ns;
-        if (read(set->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
+        if (i % set->group < set->clocks &&
+            read(set->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
             sum_ns += count_ns;
     }
     return sum_ns;
@@ -72,19 +73,25 @@ static void watch_switches(struct perf_event_attr *attr)
 }
 
 /* sigtrap events deliver no samples to rings, so this event is separate from perf_event.c. */
-static struct perf_event_attr sampler(const struct thread_events *events)
+static struct perf_event_attr sampler(const struct thread_events *events, uint32_t event)
 {
     struct perf_event_attr attr = event_attr_clock(events->period_ns);
+    const struct event_request *request = events->requests ? &events->requests[event] : NULL;
     if (events->reach == REACH_SYSTEM)
         attr.config = PERF_COUNT_SW_CPU_CLOCK;
     attr.exclude_idle = events->reach == REACH_SYSTEM;
+    attr.exclude_kernel = 0;
+    if (request)
+        event_request_apply(request, &attr);
     attr.inherit = events->reach == REACH_PROCESS || events->reach == REACH_CHILDREN;
     attr.inherit_thread = events->reach == REACH_PROCESS;
-    attr.exclude_kernel = events->exclude_kernel;
-    attr.exclude_user = events->exclude_user;
-    attr.mmap = attr.mmap2 = 1;
-    attr.comm = attr.comm_exec = 1;
-    attr.task = 1;
+    attr.exclude_kernel |= events->exclude_kernel;
+    attr.exclude_user |= events->exclude_user;
+    if (event == 0) {
+        attr.mmap = attr.mmap2 = 1;
+        attr.comm = attr.comm_exec = 1;
+        attr.task = 1;
+    }
     event_attr_take_stacks(&attr, events->stack_bytes);
     attr.exclude_callchain_kernel = !events->kernel_stacks;
     if (events->are_switches)
@@ -102,7 +109,7 @@ struct event_target {
 static int open_sampler(const struct thread_events *events, const struct kernel_ring *ring,
                         const struct event_target *target)
 {
-    struct perf_event_attr attr = sampler(events);
+    struct perf_event_attr attr = sampler(events, ring->event);
     attr.enable_on_exec = target->start == EVENTS_AT_EXEC;
     int fd = event_open(&attr, target->task, (int)ring->processor, target->flags);
     if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0) {
@@ -113,11 +120,22 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
     return fd;
 }
 
+static size_t count_clocks(const struct thread_events *events)
+{
+    size_t count = 0;
+    bool has_clock = !events->requests || events->requests[0].is_clock;
+    while (has_clock && count < events->ring_count && events->rings[count].event == 0)
+        count++;
+    return count;
+}
+
 /* An event for each ring. */
 static int open_samplers(const struct thread_events *events, struct event_set *set,
                          const struct event_target *target)
 {
     size_t first = set->count;
+    set->group = events->ring_count;
+    set->clocks = count_clocks(events);
     for (size_t i = 0; i < events->ring_count; i++) {
         int fd = open_sampler(events, &events->rings[i], target);
         int *place = fd < 0 ? NULL : ARRAY_PUSH(set->fds, set->count, set->capacity);
@@ -151,7 +169,7 @@ int thread_events_probe(void)
 {
     const struct thread_events events = {
         .period_ns = 1000000000, .stack_bytes = 8192, .exclude_kernel = true};
-    struct perf_event_attr attr = sampler(&events);
+    struct perf_event_attr attr = sampler(&events, 0);
     int fd = event_open(&attr, 0, -1, 0);
     if (fd >= 0)
         close(fd);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "record/events/event_request.h"
 #include "record/perf_ring/kernel_ring.h"
 
 #include <stdbool.h>
@@ -20,6 +21,8 @@ struct event_set {
     size_t count, capacity;
     uint32_t users;
     uint32_t processes; /* users ever */
+    size_t group;       /* descriptors of a thread, */
+    size_t clocks;      /* of these, the first ones count CPU time */
 };
 
 /* With one user. NULL: out of memory. */
@@ -41,9 +44,11 @@ enum event_reach {
 };
 
 struct thread_events {
-    const struct kernel_ring *rings; /* one for each processor; borrowed */
+    /* One for each event and processor, the first event first; borrowed. */
+    const struct kernel_ring *rings;
     size_t ring_count;
-    uint64_t period_ns;
+    const struct event_request *requests; /* by kernel_ring.event; NULL: CPU time */
+    uint64_t period_ns;                   /* of clocks */
     uint32_t stack_bytes;
     enum event_reach reach;
     bool exclude_kernel; /* kernel time is not sampled */

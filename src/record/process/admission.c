@@ -87,12 +87,11 @@ static const char *choose_engine(const struct admission *admission, struct proce
     /* Without a pidfd, nothing proves that the event was opened on this process. */
     if (admission->engine == RECORD_ENGINE_TIMER || !admission->may_arm || process->pid_fd < 0)
         return NULL;
-    int err = perf_event_open(&process->event, process->pid, has_one_thread, admission->period_ns,
-                              admission->sig_data);
+    int err = perf_event_open(&process->event, process->pid, has_one_thread, &admission->event);
     bool is_killed = err == -ESRCH;
     if (err == 0 || is_killed)
         process->engine = ENGINE_PERF_TRAP;
-    else if (admission->engine == RECORD_ENGINE_PERF_TRAP)
+    else if (admission->engine == RECORD_ENGINE_PERF_TRAP || admission->event.request)
         process->engine = ENGINE_NONE;
     return process->engine == ENGINE_NONE ? "the kernel refuses perf events there" : NULL;
 }

@@ -2,6 +2,7 @@
 /* Admission of a process after the handshake request, and the engine for its samples. */
 #pragma once
 
+#include "record/launch/perf_event.h"
 #include "record/launch/go_programs.h"
 #include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
@@ -12,8 +13,7 @@
 struct admission {
     enum record_engine engine; /* as chosen by the user */
     bool may_arm;              /* perf-trap is enabled, and permitted for this user */
-    uint64_t period_ns;
-    uint64_t sig_data; /* what the events carry */
+    struct perf_event_config event;
     struct go_programs go_programs;
 };
 

@@ -105,8 +105,9 @@ static void take_record(void *context, const struct record_header *header, const
     struct drain *drain = ((struct source *)context)->drain;
     struct thread *thread = ((struct source *)context)->thread;
     uint64_t time_ns = date_record(drain, thread, header->ticks);
-    if (header->event >= RECORD_EVENTS || header->event == RECORD_EVENT_OFF_CPU ||
-        !is_weight_possible(drain, header)) {
+    bool is_known = header->event < RECORD_EVENTS ? header->event != RECORD_EVENT_OFF_CPU
+                                                  : header->event == drain->samples->main_row;
+    if (!is_known || !is_weight_possible(drain, header)) {
         count_damaged(drain, 1);
         return;
     }

@@ -114,7 +114,7 @@ static void count_cut(struct record_summary *summary, const struct walked_sample
 static void count(struct sample_writer *writer, const struct walked_sample *sample)
 {
     struct record_summary *summary = writer->summary;
-    if (sample->event != RECORD_EVENT_CPU)
+    if (sample->event != writer->main_row)
         return;
     summary->samples++;
     sample->process->samples++;
@@ -126,17 +126,20 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
     else
         summary->complete++;
     summary->fibers += sample->is_complete && sample->is_fiber;
-    if (sample->is_complete && !sample->dropped && !writer->round->is_quiet)
+    bool is_cpu = sample->event == RECORD_EVENT_CPU;
+    if (is_cpu && sample->is_complete && !sample->dropped && !writer->round->is_quiet)
         summary->cpu_complete_ns += sample->weight;
 }
 
 static void write_and_account(struct sample_writer *writer, struct process *process,
                               const struct perfdata_sample *sample)
 {
+    bool is_cpu = sample->event == RECORD_EVENT_CPU;
     if (writer->round->is_quiet)
         return;
-    perfdata_write_sample(writer->file, sample);
-    if (sample->event != RECORD_EVENT_CPU)
+    if (!is_cpu || writer->main_row == RECORD_EVENT_CPU)
+        perfdata_write_sample(writer->file, sample);
+    if (!is_cpu)
         return;
     process->account.seen_ns += sample->weight;
     writer->summary->cpu_seen_ns += sample->weight;

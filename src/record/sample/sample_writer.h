@@ -29,6 +29,7 @@ struct sample_writer {
     struct frame_list *list; /* of the latest sample */
     struct record_summary *summary;
     const struct round *round; /* in quiet rounds nothing is written */
+    uint32_t main_row;         /* of the samples in the summary; not CPU time: it is not recorded */
     uint64_t period_ns;
 };
 

@@ -5,6 +5,7 @@
 #include "sampler/arch/arch.h"
 #include "sampler/sample/clock.h"
 #include "sampler/sample/own_signal.h"
+#include "sampler/sample/perf_trap.h"
 #include "sampler/sample/walk.h"
 #include "sampler/signals/deliver.h"
 
@@ -145,6 +146,34 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
     note_cost(thread, start_ticks, clock_ticks(thread));
 }
 
+/* Each occurrence is a sample, with its own stack: none is merged into the next one. Occurrences in
+ * the handler, such as page faults of the ring, are not the program's. */
+static void sample_event(struct thread_state *thread, const siginfo_t *info,
+                         const ucontext_t *context)
+{
+    const struct tables_header *header = &process.tables->header;
+    uint64_t start_ticks = clock_ticks(thread);
+    if (load_relaxed(&header->quiet) || perf_trap_is_late(info))
+        return;
+    if (is_crashing(thread, context)) {
+        thread->slot->lost_crashing++;
+        return;
+    }
+    thread->samples++;
+    if (!walk_record(thread, context, start_ticks, header->event_weight, 0))
+        thread->slot->lost_ring_full++;
+    count_own_time(thread, clock_ticks(thread) - start_ticks);
+}
+
+/* No reader for a record, or a hook writes to the ring. */
+static void lose_event(struct thread_state *thread, uint32_t before)
+{
+    if (before == BUSY_HOOK)
+        thread->slot->lost_busy++;
+    else
+        thread->slot->lost_away++;
+}
+
 /* No reader for a record: the time is only counted. */
 static void skip(struct thread_state *thread, const siginfo_t *info)
 {
@@ -185,7 +214,12 @@ void handler(int signal, siginfo_t *info, void *context)
         add_relaxed(&thread->slot->lost_busy, 1);
         return;
     }
-    if (launcher_is_away(clock_ticks(thread)))
+    bool is_away = launcher_is_away(clock_ticks(thread));
+    if (process.tables->header.event != RECORD_EVENT_CPU && (is_away || before == BUSY_HOOK))
+        lose_event(thread, before);
+    else if (process.tables->header.event != RECORD_EVENT_CPU)
+        sample_event(thread, info, context);
+    else if (is_away)
         skip(thread, info);
     else if (before == BUSY_HOOK)
         postpone(thread, info);

@@ -337,7 +337,7 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         .thread = thread,
         .context = context,
         .ring = &thread->ring,
-        .header = {.event = RECORD_EVENT_CPU,
+        .header = {.event = (uint16_t)process.tables->header.event,
                    .flags = flags,
                    .ticks = ticks,
                    .weight_ns = weight_ns},

@@ -22,7 +22,8 @@ static struct itimerspec interval_setting(void)
 
 void timer_start(struct thread_state *thread)
 {
-    if (seccomp_forbids(CALLS_OF_TIMER) || load_relaxed(&process.is_retired))
+    if (process.tables->header.event != RECORD_EVENT_CPU || seccomp_forbids(CALLS_OF_TIMER) ||
+        load_relaxed(&process.is_retired))
         return;
     struct sigevent event = {0};
     event.sigev_notify = SIGEV_THREAD_ID;

@@ -76,6 +76,42 @@ static void perf_habits_are_accepted(void **state)
     record_request_free(&request);
 }
 
+static void each_event_has_a_period_or_a_frequency(void **state)
+{
+    (void)state;
+    struct record_request request =
+        parsed(WORDS("-e", "page-faults:u,cycles", "-e", "task-clock", "-e", "cpu-clock", "x"));
+    const struct event_request *events = request.options.events;
+    assert_int_equal(request.options.event_count, 3);
+    assert_int_equal(events[0].period, 1);
+    assert_int_equal(events[1].period, 0);
+    assert_int_equal(events[1].frequency, RECORD_FREQUENCY_DEFAULT);
+    assert_true(events[2].is_clock);
+    record_request_free(&request);
+    request = parsed(WORDS("-F", "500", "-e", "page-faults", "x"));
+    assert_int_equal(request.options.events[0].period, 0);
+    assert_int_equal(request.options.events[0].frequency, 500);
+    record_request_free(&request);
+    request = parsed(WORDS("-c", "10000", "-e", "r1a8", "-e", "page-faults", "x"));
+    assert_int_equal(request.options.events[1].period, 10000);
+    record_request_free(&request);
+}
+
+static void kernel_options_reach_all_events(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("--all-kernel", "-e", "page-faults", "x"));
+    assert_true(request.options.kernel_stacks && request.options.kernel_only);
+    assert_true(request.options.events[0].exclude_user);
+    record_request_free(&request);
+    request = parsed(WORDS("-e", "cpu-clock:k", "-k", "CLOCK_MONOTONIC", "x"));
+    assert_true(request.options.kernel_stacks && request.options.kernel_only);
+    record_request_free(&request);
+    request = parsed(WORDS("--all-user", "-e", "page-faults", "x"));
+    assert_true(request.options.events[0].exclude_kernel);
+    record_request_free(&request);
+}
+
 static void switches_are_off_until_asked_for(void **state)
 {
     (void)state;
@@ -234,7 +270,15 @@ static void nonsense_is_refused(void **state)
         WORDS("-F", "0", "x"),
         WORDS("-F", "20001", "x"),
         WORDS("-c", "49999", "x"),
-        WORDS("-e", "cycles", "x"),
+        WORDS("-e", "cycle", "x"),
+        WORDS("-e", "cycles:p", "x"),
+        WORDS("-e", "page-faults", "-c", "0", "x"),
+        WORDS("-e", "page-faults", "--engine", "timer", "x"),
+        WORDS("-e", "page-faults:uk", "--engine", "perf-trap", "x"),
+        WORDS("-e", "page-faults", "--fail-on", "incomplete", "x"),
+        WORDS("--kernel", "--all-user", "x"),
+        WORDS("--kernel", "--engine", "perf-trap", "x"),
+        WORDS("-k", "raw", "x"),
         WORDS("-e", "", "x"),
         WORDS("--engine=perf", "x"),
         WORDS("--self-check=", "x"),
@@ -289,6 +333,8 @@ int main(void)
         cmocka_unit_test(behind_two_dashes_a_commands_name_is_no_command_of_rec),
         cmocka_unit_test(rates_and_periods_mean_the_same),
         cmocka_unit_test(perf_habits_are_accepted),
+        cmocka_unit_test(each_event_has_a_period_or_a_frequency),
+        cmocka_unit_test(kernel_options_reach_all_events),
         cmocka_unit_test(switches_are_off_until_asked_for),
         cmocka_unit_test(beginning_and_end_can_be_chosen),
         cmocka_unit_test(running_processes_take_the_place_of_a_command),

@@ -88,7 +88,7 @@ static void a_sample_has_registers_and_stack(void **state)
     assert_int_equal(record.pid, 7);
     assert_int_equal(record.tid, 8);
     assert_int_equal(record.time_ns, 1234);
-    assert_int_equal(record.period_ns, 1001001);
+    assert_int_equal(record.period, 1001001);
     assert_int_equal(record.registers[REGISTERS - 1], 100 + REGISTERS - 1);
     assert_int_equal(record.stack_bytes, 40);
     assert_int_equal(record.stack[8], 1);

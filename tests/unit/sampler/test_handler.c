@@ -468,6 +468,61 @@ static void a_process_handed_over_writes_nothing(void **state)
     assert_int_equal(seen.records, 1);
 }
 
+/* None is merged into the next, and none counts as CPU time. */
+static void each_occurrence_of_another_event_is_a_record(void **state)
+{
+    struct tables *tables = *state;
+    tables->header.event = 8;
+    tables->header.event_weight = 10;
+    seen.takes_ticks = 100000;
+    for (int i = 0; i < 5; i++)
+        raise_event_now();
+    assert_int_equal(seen.records, 5);
+    assert_int_equal(seen.weight_ns, 50);
+    assert_int_equal(thread.accounted_ns, 0);
+    assert_int_equal(thread_slot.merged, 0);
+    tables->header.quiet = 1;
+    raise_event();
+    assert_int_equal(seen.records, 5);
+}
+
+/* The signal was blocked when the event occurred: a page fault of the ring. */
+static void an_event_in_the_handler_is_no_record(void **state)
+{
+    struct tables *tables = *state;
+    siginfo_t info;
+    uint64_t data = OUR_DATA;
+    uint32_t late = 1;
+    tables->header.event = 8;
+    memset(&info, 0, sizeof(info));
+    info.si_code = TRAP_PERF;
+    memcpy((char *)&info + PERF_TRAP_DATA_AT, &data, sizeof(data));
+    handler(process.signal, &info, &context);
+    assert_int_equal(seen.records, 1);
+    memcpy((char *)&info + PERF_TRAP_FLAGS_AT, &late, sizeof(late));
+    handler(process.signal, &info, &context);
+    assert_int_equal(seen.records, 1);
+    assert_int_equal(seen.delivered, 0);
+}
+
+static void events_without_room_are_counted_by_cause(void **state)
+{
+    struct tables *tables = *state;
+    tables->header.event = 8;
+    tables->header.event_weight = 10;
+    seen.ring_is_full = true;
+    raise_event();
+    assert_int_equal(thread_slot.lost_ring_full, 1);
+    thread.busy = BUSY_HOOK;
+    raise_event();
+    assert_int_equal(thread_slot.lost_busy, 1);
+    thread.busy = 0;
+    tables->header.stop = 1;
+    raise_event();
+    assert_int_equal(thread_slot.lost_away, 1);
+    assert_int_equal(thread_slot.lost_weight_ns, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -495,6 +550,9 @@ int main(void)
         TEST(a_forked_child_does_nothing),
         TEST(without_a_launcher_nothing_is_written),
         TEST(a_process_handed_over_writes_nothing),
+        TEST(each_occurrence_of_another_event_is_a_record),
+        TEST(an_event_in_the_handler_is_no_record),
+        TEST(events_without_room_are_counted_by_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

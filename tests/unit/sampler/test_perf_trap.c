@@ -9,6 +9,10 @@
 #ifdef si_perf_data
 _Static_assert(__builtin_offsetof(siginfo_t, si_perf_data) == PERF_TRAP_DATA_AT,
                "the kernel's place of si_perf_data");
+#ifdef si_perf_flags /* Linux 6.0 */
+_Static_assert(__builtin_offsetof(siginfo_t, si_perf_flags) == PERF_TRAP_FLAGS_AT,
+               "the kernel's place of si_perf_flags");
+#endif
 
 int main(void)
 {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/events/event_list.h"
+
+#include "record/perf_ring/thread_events.h"
+#include "record/procfs/sysctl.h"
+#include "wire/records.h"
+
+#include <errno.h>
+
+_Static_assert((int)RECORD_EVENTS <= EVENT_ROW_FIRST, "rows of the recorders come first");
+_Static_assert(EVENT_ROW_FIRST + EVENT_REQUESTS_MAX <= PERFDATA_EVENTS_MAX, "a row for each event");
+
+bool event_list_has_clock(const struct record_options *options)
+{
+    bool has_clock = options->event_count == 0;
+    for (size_t i = 0; i < options->event_count; i++)
+        has_clock |= options->events[i].is_clock;
+    return has_clock;
+}
+
+uint32_t event_list_row(const struct record_options *options, size_t index)
+{
+    bool is_clock = options->event_count == 0 || options->events[index].is_clock;
+    return is_clock ? RECORD_EVENT_CPU : EVENT_ROW_FIRST + (uint32_t)index;
+}
+
+uint32_t event_list_main_row(const struct record_options *options)
+{
+    return event_list_has_clock(options) ? RECORD_EVENT_CPU : EVENT_ROW_FIRST;
+}
+
+const char *event_list_main_name(const struct record_options *options)
+{
+    return event_list_has_clock(options) ? NULL : options->events[0].name;
+}
+
+void event_list_describe(const struct record_options *options,
+                         struct perfdata_event_row rows[PERFDATA_EVENTS_MAX])
+{
+    if (!event_list_has_clock(options))
+        rows[RECORD_EVENT_CPU] = (struct perfdata_event_row){0};
+    for (size_t i = 0; i < options->event_count; i++)
+        if (!options->events[i].is_clock)
+            rows[EVENT_ROW_FIRST + i] =
+                (struct perfdata_event_row){.name = options->events[i].name,
+                                            .unit = "count",
+                                            .period = options->events[i].period};
+}
+
+bool event_list_suits_sampler(const struct record_options *options)
+{
+    bool is_cpu = options->event_count <= 1 && event_list_has_clock(options);
+    return !options->kernel_stacks && (is_cpu || event_list_injected(options));
+}
+
+const struct event_request *event_list_injected(const struct record_options *options)
+{
+    const struct event_request *only = &options->events[0];
+    bool is_single = options->event_count == 1 && !only->is_clock;
+    return is_single && only->period && only->exclude_kernel ? only : NULL;
+}
+
+static int settle(struct event_request *request, bool may_sample_kernel, struct error *error)
+{
+    bool is_unmodified = !request->exclude_user && !request->exclude_kernel;
+    if (is_unmodified && !request->kernel_stacks && !may_sample_kernel)
+        request->exclude_kernel = true;
+    if (request->is_of_kernel && request->exclude_kernel)
+        return error_set(error, -EACCES,
+                         "cannot record %s: happens in the kernel, and kernel.perf_event_paranoid "
+                         "is %d; run rec as root or with CAP_PERFMON",
+                         request->name, sysctl_kernel_read("perf_event_paranoid", 2));
+    return request->is_clock ? 0 : event_request_check(request, error);
+}
+
+int event_list_settle(struct record_options *options, struct error *error)
+{
+    bool may_sample_kernel = thread_events_may_sample_kernel();
+    int err = 0;
+    for (size_t i = 0; i < options->event_count && err == 0; i++)
+        err = settle(&options->events[i], may_sample_kernel, error);
+    return err;
+}
