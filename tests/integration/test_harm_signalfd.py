@@ -4,7 +4,7 @@
 import harm
 import rec
 
-WAYS = ("poll", "early", "select", "nonblock", "thread", "changed", "bare", "bare-old", "fork", "exec")
+WAYS = ("poll", "early", "select", "nonblock", "thread", "changed", "bare", "bare-old", "fork")
 REASON = b"reads the sampler's signal from a signalfd"
 
 
@@ -16,7 +16,7 @@ class Signalfd(harm.Identical):
                 self.assertEqual((run.status, run.stdout), (0, b"trap 100 prof 100\n"), run.stderr)
 
     def test_the_program_reads_what_it_reads_without_rec(self):
-        for how in ("poll", "thread", "wait"):
+        for how in ("poll", "thread"):
             run = self.watched([rec.target("reads_signals"), how])
             self.assertEqual((run.status, run.stdout), (0, b"trap 100 prof 100\n"))
 
@@ -30,13 +30,9 @@ class Signalfd(harm.Identical):
             self.assert_read(engine, "poll", rec.figure(2, 100))
             self.assert_read(engine, "poll", rec.figure(1, 100), rate=999)
 
-    def test_a_wait_by_system_call(self):
-        for engine in rec.ENGINES:
-            self.assert_read(engine, "wait", rec.figure(1, 100))
-
     def test_the_process_is_named_with_its_reason(self):
         for engine in rec.ENGINES:
-            for how in ("poll", "fork", "exec"):
+            for how in ("poll", "fork"):
                 with self.subTest(engine=engine, how=how):
                     self.need_engine(engine)
                     run = self.watched([rec.REC, f"--engine={engine}", "--", rec.target("reads_signals"), how])

@@ -4,7 +4,6 @@
  * epoll_wait() ended because of them. Which signals, and who sends them:
  *
  *     default   SIGURG, another thread
- *     chosen    SIGUSR1, which is set to be ignored, another thread
  *     child     SIGCHLD, children that end, one at a time
  *     changing  SIGUSR1, another thread; now ignored, now with a handler that leaves by siglongjmp()
  */

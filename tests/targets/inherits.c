@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inherits NUMBER DISPOSITION MASK HOW PROGRAM: prepares the signal, burns 20 ms, and executes PROGRAM.
+ * inherits NUMBER DISPOSITION HOW PROGRAM: prepares the signal, burns 20 ms, and executes PROGRAM.
  *
- *     DISPOSITION  default, ignore, handle
- *     MASK         none, one (that signal), all
+ *     DISPOSITION  default, handle
  *     HOW          execve, execv, execvp, execvpe, execl, execlp, execle, after one that fails; vfork,
  *                  fork, posix_spawn, posix_spawnp, spawn-mask, spawn-default, system, popen
  */
@@ -40,21 +39,6 @@ static void say_own_view(const char *when)
                                           : "handled",
            sigismember(&mask, number));
     fflush(stdout);
-}
-
-static void prepare(const char *disposition, const char *blocked)
-{
-    sigset_t mask;
-    sigemptyset(&mask);
-    if (strcmp(blocked, "one") == 0)
-        sigaddset(&mask, number);
-    if (strcmp(blocked, "all") == 0)
-        sigfillset(&mask);
-    if (strcmp(disposition, "ignore") == 0)
-        signal(number, SIG_IGN);
-    if (strcmp(disposition, "handle") == 0)
-        signal(number, handle);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
 static void execute(const char *how)
@@ -129,17 +113,17 @@ static void start(const char *how)
 
 int main(int argc, char **argv)
 {
-    if (argc < 6)
+    if (argc < 5)
         return 98;
     number = atoi(argv[1]);
-    const char *how = argv[4];
-    prepare(argv[2], argv[3]);
+    const char *how = argv[3];
+    signal(number, strcmp(argv[2], "handle") == 0 ? handle : SIG_DFL);
     burn_until_ns(20000000);
     say_own_view("before");
     program = "/nonexistent/program";
     execute(how);
     say_own_view("after one that failed");
-    program = argv[5];
+    program = argv[4];
     execute(how);
     if (strcmp(how, "system") == 0 || strcmp(how, "popen") == 0)
         run_shell(how[0] == 'p');

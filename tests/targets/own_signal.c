@@ -11,8 +11,6 @@
  *     round-trip           sets actions and reads them back
  *     siginfo              the handler gets the sender's data
  *     reset                puts every signal back to its default
- *     bare-reset           the same by bare system calls, after it has looked whether it is ignored
- *     bare-round-trip      sets actions by bare system calls and reads them back
  *     one-shot             __sysv_signal: handled once, the second one kills
  *     ignore               ignores it, and sends it
  *     default              sends it with its default action
@@ -20,7 +18,7 @@
  *     wait                 every thread blocks all signals, one waits for whatever comes
  *     timer                an interval timer's SIGPROF, ignored at first, then counted
  *     interrupt            interrupts a sleep, which must not be restarted
- *     interrupt-waits      and calls that wait for a byte, which are, or not, as the action says
+ *     restart-waits        and calls that wait for a byte, which are, as the action says
  */
 #include "burn.h"
 
@@ -32,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -171,58 +168,6 @@ static void reset_all(void)
     puts("reset");
 }
 
-struct kernel_action {
-    void (*handler)(int);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-
-static long bare_action(int number, const void *wanted, void *before)
-{
-    return syscall(SYS_rt_sigaction, number, wanted, before, sizeof(uint64_t));
-}
-
-static void reset_all_bare(int own_number)
-{
-    signal(own_number, count);
-    for (int i = 0; i < TIMES; i++) {
-        burn_a_part(i);
-        for (int number = 1; number <= SIGRTMAX; number++) {
-            struct kernel_action action;
-            bare_action(number, NULL, &action);
-            if (action.handler != SIG_DFL && action.handler != SIG_IGN && action.handler != count)
-                printf("signal %d has a handler\n", number);
-            action.handler = SIG_DFL;
-            bare_action(number, &action, NULL);
-        }
-    }
-    puts("reset");
-    fflush(stdout);
-    raise(own_number);
-}
-
-static void bare_round_trip(int number)
-{
-    struct kernel_action wanted = {.flags = SA_NODEFER, .mask = 1 << (SIGUSR2 - 1)}, before, after;
-    wanted.handler = count;
-    for (int i = 0; i < TIMES; i++) {
-        burn_a_part(i);
-        bare_action(number, &wanted, i == 0 ? NULL : &before);
-        bare_action(number, NULL, &after);
-        if (memcmp(&after, &wanted, sizeof(wanted)) != 0)
-            printf("another action came back in turn %d\n", i);
-        signal(number, SIG_IGN);
-    }
-    printf("after signal(): %d\n", before.handler == SIG_IGN);
-    printf("no memory: %ld %ld\n", bare_action(number, (void *)8, NULL),
-           bare_action(number, NULL, (void *)8));
-    printf("a mask of another size: %ld\n", syscall(SYS_rt_sigaction, number, NULL, &after, 4L));
-    signal(number, count);
-    raise(number);
-    say_handled();
-}
-
 static void one_shot(int number)
 {
     __sysv_signal(number, count);
@@ -319,17 +264,15 @@ static void interrupt_sleep(int number)
 }
 
 static struct waiter {
-    int number, most, pipe[2];
+    int number, pipe[2];
     pthread_t thread;
     sem_t semaphore;
-    volatile bool has_waited;
 } waiter;
 
-/* Until one has ended the wait, or enough have not. */
 static void *interrupt_waiter(void *unused)
 {
     const char byte = 1;
-    for (int i = 0; i < waiter.most && !waiter.has_waited; i++) {
+    for (int i = 0; i < 20; i++) {
         usleep(10000);
         pthread_kill(waiter.thread, waiter.number);
     }
@@ -344,12 +287,11 @@ static long wait_for_byte(bool reads)
     return reads ? read(waiter.pipe[0], &byte, 1) : sem_wait(&waiter.semaphore);
 }
 
-static void interrupt_wait(int number, int flags, bool reads)
+static void restart_wait(int number, bool reads)
 {
-    struct sigaction action = {.sa_handler = count, .sa_flags = flags};
+    struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART};
     pthread_t sender;
-    int most = flags & SA_RESTART ? 20 : 2000;
-    waiter = (struct waiter){.number = number, .most = most, .thread = pthread_self()};
+    waiter = (struct waiter){.number = number, .thread = pthread_self()};
     sem_init(&waiter.semaphore, 0, 0);
     if (pipe(waiter.pipe) != 0 || sigaction(number, &action, NULL) != 0)
         return;
@@ -358,18 +300,15 @@ static void interrupt_wait(int number, int flags, bool reads)
     errno = 0;
     long result = wait_for_byte(reads);
     int err = errno;
-    waiter.has_waited = true;
     pthread_join(sender, NULL);
     printf("%ld %s, handled: %d\n", result, strerror(err), handled > 0);
 }
 
-static void interrupt_waits(int number)
+static void restart_waits(int number)
 {
     burn_a_part(TIMES);
-    for (int reads = 0; reads < 2; reads++) {
-        interrupt_wait(number, 0, reads);
-        interrupt_wait(number, SA_RESTART, reads);
-    }
+    restart_wait(number, false);
+    restart_wait(number, true);
 }
 
 int main(int argc, char **argv)
@@ -384,10 +323,6 @@ int main(int argc, char **argv)
         get_siginfo(number);
     else if (strcmp(how, "reset") == 0)
         reset_all();
-    else if (strcmp(how, "bare-reset") == 0)
-        reset_all_bare(number);
-    else if (strcmp(how, "bare-round-trip") == 0)
-        bare_round_trip(number);
     else if (strcmp(how, "one-shot") == 0)
         one_shot(number);
     else if (strcmp(how, "ignore") == 0)
@@ -400,8 +335,8 @@ int main(int argc, char **argv)
         use_interval_timer();
     else if (strcmp(how, "interrupt") == 0)
         interrupt_sleep(number);
-    else if (strcmp(how, "interrupt-waits") == 0)
-        interrupt_waits(number);
+    else if (strcmp(how, "restart-waits") == 0)
+        restart_waits(number);
     else if (strcmp(how, "masks") == 0)
         look_at_masks(number);
     else if (strcmp(how, "int3-ignored") == 0)

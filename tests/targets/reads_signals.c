@@ -12,8 +12,6 @@
  *     bare       creates the descriptor with syscall(SYS_signalfd4)
  *     bare-old   creates the descriptor with syscall(SYS_signalfd)
  *     fork       a forked child reads from the inherited descriptor
- *     exec       an executed program does: reads_signals inherited FD
- *     wait       no descriptor: syscall(SYS_rt_sigtimedwait)
  */
 #include "burn.h"
 
@@ -97,15 +95,6 @@ static void read_one(void)
     count(info.ssi_signo, info.ssi_code);
 }
 
-static void take_one(void)
-{
-    siginfo_t info;
-    while (syscall(SYS_rt_sigtimedwait, &both, &info, NULL, sizeof(uint64_t)) < 0)
-        if (errno != EINTR)
-            fail("waiting");
-    count((uint32_t)info.si_signo, info.si_code);
-}
-
 /* From 2 to 8 ms. */
 static void burn_a_while(int i)
 {
@@ -124,7 +113,7 @@ static int run(void)
     for (int i = 0; i < TIMES; i++) {
         send(i);
         for (int j = 0; j < 2; j++)
-            is("wait") ? take_one() : read_one();
+            read_one();
     }
     printf("trap %d prof %d\n", traps, profs);
     if (others)
@@ -167,31 +156,18 @@ static int run_in_a_child(void)
     return WEXITSTATUS(status);
 }
 
-static int run_another_program(char *program)
-{
-    char number[16];
-    snprintf(number, sizeof(number), "%d", fd);
-    execl(program, program, "inherited", number, NULL);
-    fail("execl");
-    return 2;
-}
-
 int main(int argc, char **argv)
 {
     how = argc > 1 ? argv[1] : "poll";
     sigemptyset(&both);
     sigaddset(&both, SIGTRAP);
     sigaddset(&both, SIGPROF);
-    if (is("inherited"))
-        fd = atoi(argv[2]);
-    else if (is("early"))
+    if (is("early"))
         create();
     sigprocmask(SIG_BLOCK, &both, NULL);
     if (is("thread"))
         return run_with_a_thread();
-    if (!is("inherited") && !is("early") && !is("wait"))
+    if (!is("early"))
         create();
-    if (is("exec"))
-        return run_another_program(argv[0]);
     return is("fork") ? run_in_a_child() : run();
 }

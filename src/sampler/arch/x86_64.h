@@ -114,26 +114,3 @@ static inline bool arch_leaves_syscall(const ucontext_t *context)
     const greg_t *registers = context->uc_mcontext.gregs;
     return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R11] == registers[REG_EFL];
 }
-
-/* For a handler with SA_RESTART the kernel moves PC back to the system call instruction, two
- * bytes long. Returns the number of the restarted call; -1: none. Async-signal-safe. */
-static inline long arch_restarted_syscall(const ucontext_t *context)
-{
-    const greg_t *registers = context->uc_mcontext.gregs;
-    bool goes_back =
-        registers[REG_RCX] == registers[REG_RIP] + 2 && registers[REG_R11] == registers[REG_EFL];
-    return goes_back ? (long)registers[REG_RAX] : -1;
-}
-
-/* The second argument of the call. Async-signal-safe. */
-static inline uint64_t arch_syscall_second(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.gregs[REG_RSI];
-}
-
-/* Ends the call with this result instead of a restart. Async-signal-safe. */
-static inline void arch_end_syscall(ucontext_t *context, long result)
-{
-    context->uc_mcontext.gregs[REG_RIP] += 2;
-    context->uc_mcontext.gregs[REG_RAX] = result;
-}

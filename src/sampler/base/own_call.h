@@ -74,10 +74,6 @@ enum own_call {
         OWN_CALL_COUNT
 };
 _Static_assert(OWN_CALL_COUNT < SECCOMP_USES_MAX, "a bit for each");
-/* Not a call: executed programs may inherit a descriptor for the sampler's signal. See
- * signalfd.c. */
-#define SECCOMP_HAS_SIGNALFD (UINT64_C(1) << (SECCOMP_USES_MAX - 1))
-
 struct own_call_form {
     uint16_t number, any;
     uint64_t arguments[6];

@@ -108,9 +108,8 @@ extern struct process process;
  * forked children. */
 enum {
     WIPED_ALIVE,
-    WIPED_ACTION_LOCK,   /* see program_action.h */
-    WIPED_ENVIRON_LOCK,  /* see environ_refresh() */
-    WIPED_SHOWN_IGNORED, /* threads between own_action_show_ignored() and …_hide_ignored() */
+    WIPED_ACTION_LOCK,  /* see program_action.h */
+    WIPED_ENVIRON_LOCK, /* see environ_refresh() */
 };
 extern uint32_t *process_alive;
 

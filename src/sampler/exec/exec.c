@@ -6,8 +6,6 @@
 #include "sampler/exec/departure.h"
 #include "sampler/exec/environ.h"
 #include "sampler/process/exit_time.h"
-#include "sampler/signals/mask.h"
-#include "sampler/signals/own_action.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,40 +17,23 @@
 
 #define SEARCH_PATH_MAX 512
 
-struct inheritance inheritance_begin(void)
-{
-    return (struct inheritance){.shows_ignored = own_action_show_ignored(),
-                                .blocks = mask_block_for_exec()};
-}
-
-void inheritance_end(struct inheritance inheritance)
-{
-    if (inheritance.shows_ignored)
-        own_action_hide_ignored();
-    if (inheritance.blocks)
-        mask_unblock_after_exec();
-}
-
 static bool takes_variables(enum exec_kind kind)
 {
     return environ_wants_successor() && exec_kind_takes_variables(kind);
 }
 
 /* The last steps of the program. */
-static struct inheritance leave(enum exec_kind kind)
+static void leave(enum exec_kind kind)
 {
-    struct inheritance inheritance = inheritance_begin();
     exit_time_note_exec();
     departure_announce(kind);
-    return inheritance;
 }
 
 /* The exec failed. */
-static void come_back(struct inheritance inheritance)
+static void come_back(void)
 {
     departure_forget();
     exit_time_forget();
-    inheritance_end(inheritance);
 }
 
 int execve(const char *path, char *const *argv, char *const *environment)
@@ -61,9 +42,9 @@ int execve(const char *path, char *const *argv, char *const *environment)
     enum exec_kind kind = bytes ? exec_target_kind(path) : EXEC_TAKES_SAMPLER;
     if (bytes)
         environment = environ_into(__builtin_alloca(bytes), environment, takes_variables(kind));
-    struct inheritance inheritance = leave(kind);
+    leave(kind);
     long result = raw_syscall(SYS_execve, path, argv, environment);
-    come_back(inheritance);
+    come_back();
     return raw_told(result);
 }
 
@@ -118,9 +99,9 @@ int execvpe(const char *file, char *const *argv, char *const *environment)
     enum exec_kind kind = bytes ? exec_search_kind(file) : EXEC_TAKES_SAMPLER;
     if (bytes)
         environment = environ_into(__builtin_alloca(bytes), environment, takes_variables(kind));
-    struct inheritance inheritance = leave(kind);
+    leave(kind);
     int result = NEXT(execvpe)(file, argv, environment);
-    come_back(inheritance);
+    come_back();
     return result;
 }
 

@@ -6,7 +6,6 @@
  *
  *     the program's environment ─▶ environ.c ─▶ with LD_PRELOAD and REC_SESSION, to be recorded
  *                                  exec_target.c  or without, for a program disturbed by them
- *     the program's mask and action of the sampler's signal ─▶ the kernel
  *
  * execveat() and fexecve() have no hook: the environment is passed on unchanged.
  */
@@ -27,10 +26,3 @@ HOOK int execle(const char *path, const char *first, ...);
 
 /* Of the file found by execvp(). */
 enum exec_kind exec_search_kind(const char *file);
-
-/* Around a call that starts a new program: gives the program's mask and action to the kernel. */
-struct inheritance {
-    bool shows_ignored, blocks;
-};
-struct inheritance inheritance_begin(void);
-void inheritance_end(struct inheritance inheritance);

@@ -15,12 +15,10 @@
 #include "sampler/process/join_request.h"
 #include "sampler/process/launcher.h"
 #include "sampler/process/own_memory.h"
-#include "sampler/process/retire.h"
 #include "sampler/process/rusage.h"
 #include "sampler/sample/clock.h"
 #include "sampler/signals/mask.h"
 #include "sampler/signals/own_action.h"
-#include "sampler/signals/signalfd.h"
 #include "sampler/threads/threads.h"
 #include "sampler/threads/timer.h"
 
@@ -236,6 +234,4 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     pthread_atfork(NULL, NULL, process_join_after_fork);
     if (is_recorded())
         join(start_cpu_ns, start_ticks, main_stack_start_avma);
-    if (process.engine != ENGINE_NONE && signalfd_is_inherited())
-        process_retire();
 }

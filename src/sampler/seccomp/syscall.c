@@ -9,9 +9,7 @@
 #include "sampler/process/start.h"
 #include "sampler/seccomp/prctl.h"
 #include "sampler/seccomp/seccomp.h"
-#include "sampler/signals/sigaction.h"
 #include "sampler/signals/signalfd.h"
-#include "sampler/signals/sigwait.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -37,12 +35,8 @@ HOOK long syscall_hook(long number, long a, long b, long c, long d, long e, long
         return mlockall((int)a);
     if (number == SYS_signalfd || number == SYS_signalfd4)
         signalfd_prepare((const sigset_t *)b, (size_t)c);
-    if (number == SYS_rt_sigtimedwait && d == sizeof(uint64_t))
-        return sigwait_bare((const sigset_t *)a, (siginfo_t *)b, (const struct timespec *)c);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
-    if (sigaction_is_bare_call(number, (int)a, d))
-        return raw_told(sigaction_bare((const struct kernel_action *)b, (struct kernel_action *)c));
     if (clone_is_fork(number, a, b)) {
         long pid = ((function *)next_symbol(NEXT_INDEX_syscall))(number, a, b, c, d, e, f);
         if (pid == 0)

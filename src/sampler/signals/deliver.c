@@ -2,9 +2,9 @@
 #include "sampler/signals/deliver.h"
 
 #include "sampler/base/raw_call.h"
+#include "sampler/signals/kernel_action.h"
 #include "sampler/signals/mask.h"
 #include "sampler/signals/program_action.h"
-#include "sampler/signals/syscall_restart.h"
 
 /* int3 and other traps of the processor: the kernel kills a program that ignores or blocks them
  * (force_sig_info() in kernel/signal.c). SIGPROF comes from the kernel only for interval timers. */
@@ -17,8 +17,8 @@ static bool is_forced(int signal, const siginfo_t *info)
  * in the core. The signal is blocked until this handler returns. */
 static void deliver_default(int signal, siginfo_t *info)
 {
-    const struct kernel_action standard = {0};
-    raw_syscall(SYS_rt_sigaction, signal, &standard, NULL, sizeof(standard.mask));
+    static const uint64_t standard[4]; /* the kernel's handler, flags, restorer and mask */
+    raw_syscall(SYS_rt_sigaction, signal, standard, NULL, sizeof(standard[0]));
     long pid = raw_syscall(SYS_getpid);
     long tid = raw_syscall(SYS_gettid);
     raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info);
@@ -28,8 +28,6 @@ static void call_handler(const struct action *action, int signal, siginfo_t *inf
 {
     ucontext_t *interrupted = context;
     uint64_t mask = sigset_word(&interrupted->uc_sigmask) | action->mask;
-    if (!(action->flags & SA_RESTART))
-        syscall_restart_cancel(interrupted);
     if (!(action->flags & SA_NODEFER))
         mask |= SIGNAL_BIT(signal);
     program_action_set_mask(mask);

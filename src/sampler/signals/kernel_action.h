@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's struct for rt_sigaction(2): its layout differs from the C library's struct
- * sigaction. */
+/* What the kernel makes of signals, actions and masks. */
 #pragma once
 
 #include <signal.h>
 #include <stdint.h>
-
-struct kernel_action {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
 
 #define SIGNAL_BIT(signal) (UINT64_C(1) << ((signal)-1))
 

@@ -110,22 +110,6 @@ bool mask_unhide(struct thread_state *thread)
     return true;
 }
 
-bool mask_block_for_exec(void)
-{
-    uint64_t bit = samplers_bit();
-    const struct thread_state *thread = bit ? thread_self : NULL;
-    if (!thread || !thread->ever_hid || !is_hidden_at(thread, kernel_mask(), process_is_another()))
-        return false;
-    own_syscall(SIGPROCMASK, SIG_BLOCK, &bit, 0, sizeof(bit));
-    return true;
-}
-
-void mask_unblock_after_exec(void)
-{
-    uint64_t bit = samplers_bit();
-    own_syscall(SIGPROCMASK, SIG_UNBLOCK, &bit, 0, sizeof(bit));
-}
-
 uint64_t mask_block_ours(void)
 {
     uint64_t bit = samplers_bit(), before = 0;

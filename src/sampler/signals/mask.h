@@ -23,11 +23,6 @@ bool mask_unhide(struct thread_state *thread);
 /* The same after the last signal of the sampler, and removes pending signals of the sampler. Not
  * async-signal-safe. */
 void mask_retire(struct thread_state *thread);
-/* Makes a hidden block real for an exec, without a change of the thread's state; true when there
- * was a hidden block: then the second function undoes the change after a failed exec.
- * Async-signal-safe. */
-bool mask_block_for_exec(void);
-void mask_unblock_after_exec(void);
 /* Around the creation of a thread without samples. The first function returns the mask for the
  * second. Async-signal-safe. */
 uint64_t mask_block_ours(void);

@@ -2,6 +2,7 @@
 #include "sampler/signals/program_action.h"
 
 #include "sampler/base/own_call.h"
+#include "sampler/signals/kernel_action.h"
 
 /* Handlers read the current entry without a lock; a writer fills the other entry and flips. */
 static struct action actions[2];
@@ -18,7 +19,7 @@ uint64_t program_action_set_mask(uint64_t mask)
 
 /* A handler that interrupts the owner would wait for ever, so the owner blocks every signal. fork()
  * wipes the lock's memory: a child never inherits a taken lock. */
-uint64_t program_action_lock(void)
+static uint64_t lock(void)
 {
     uint64_t mask = program_action_set_mask(~UINT64_C(0));
     while (exchange_acquire(process_alive + WIPED_ACTION_LOCK, 1))
@@ -26,7 +27,7 @@ uint64_t program_action_lock(void)
     return mask;
 }
 
-void program_action_unlock(uint64_t mask)
+static void unlock(uint64_t mask)
 {
     store_release(process_alive + WIPED_ACTION_LOCK, 0);
     program_action_set_mask(mask);
@@ -39,14 +40,14 @@ struct action program_action_read(void)
 
 struct action program_action_write(const struct action *action)
 {
-    uint64_t mask = program_action_lock();
+    uint64_t mask = lock();
     struct action old = program_action_read();
     if (action) {
         uint32_t next = !load_relaxed(&current_action);
         actions[next] = *action;
         store_release(&current_action, next); /* publishes the action */
     }
-    program_action_unlock(mask);
+    unlock(mask);
     return old;
 }
 
@@ -55,36 +56,12 @@ void program_action_set_restorer(void (*restorer)(void))
     libc_restorer = restorer;
 }
 
-void (*program_action_restorer(void))(void)
-{
-    return libc_restorer;
-}
-
 struct action action_from_libc(const struct sigaction *from)
 {
     struct action action = {.mask = sigset_word(&from->sa_mask) & ~KERNEL_NEVER_BLOCKED,
-                            .flags = (from->sa_flags & (int)KERNEL_ACTION_FLAGS) |
-                                     KERNEL_ACTION_RESTORER,
-                            .restorer = libc_restorer};
+                            .flags = from->sa_flags & (int)KERNEL_ACTION_FLAGS};
     action.handler.full = from->sa_sigaction;
     return action;
-}
-
-struct action action_from_kernel(const struct kernel_action *from)
-{
-    struct action action = {.mask = from->mask & ~KERNEL_NEVER_BLOCKED,
-                            .flags = (int)(from->flags & KERNEL_ACTION_FLAGS),
-                            .restorer = from->restorer};
-    action.handler.full = from->handler;
-    return action;
-}
-
-struct kernel_action action_to_kernel(const struct action *action)
-{
-    return (struct kernel_action){.handler = action->handler.full,
-                                  .flags = (unsigned)action->flags,
-                                  .restorer = action->restorer,
-                                  .mask = action->mask};
 }
 
 void action_to_libc(const struct action *action, struct sigaction *to)
@@ -93,5 +70,5 @@ void action_to_libc(const struct action *action, struct sigaction *to)
     sigset_assign(&to->sa_mask, action->mask);
     to->sa_flags = action->flags;
     to->sa_sigaction = action->handler.full;
-    to->sa_restorer = action->restorer;
+    to->sa_restorer = libc_restorer;
 }

@@ -4,8 +4,6 @@
  * signals of other senders. */
 #pragma once
 
-#include "sampler/signals/kernel_action.h"
-
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +16,6 @@ struct action {
     } handler;
     uint64_t mask;
     int flags;
-    void (*restorer)(void);
 };
 
 /* Async-signal-safe. */
@@ -26,19 +23,12 @@ struct action program_action_read(void);
 /* Returns the action before; NULL changes nothing. Async-signal-safe. */
 struct action program_action_write(const struct action *action);
 
-/* Holds off other writers, with every signal blocked; returns the mask for the second function.
- * Async-signal-safe. */
-uint64_t program_action_lock(void);
-void program_action_unlock(uint64_t mask);
 /* Sets the calling thread's mask in the kernel; returns the mask before. Async-signal-safe. */
 uint64_t program_action_set_mask(uint64_t mask);
 
-/* The return stub of the C library, part of each action installed by the C library. */
+/* The return stub of the C library, part of each action set by the C library. */
 void program_action_set_restorer(void (*restorer)(void));
-void (*program_action_restorer(void))(void);
 
-/* Conversions, with the changes made by the C library and the kernel. Async-signal-safe. */
+/* Conversions, with the changes made by the kernel. Async-signal-safe. */
 struct action action_from_libc(const struct sigaction *from);
-struct action action_from_kernel(const struct kernel_action *from);
 void action_to_libc(const struct action *action, struct sigaction *to);
-struct kernel_action action_to_kernel(const struct action *action);

@@ -3,9 +3,9 @@
 
 #include "sampler/base/identity.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/base/raw_call.h"
 #include "sampler/base/state.h"
 #include "sampler/sample/handler.h"
+#include "sampler/signals/kernel_action.h"
 #include "sampler/signals/program_action.h"
 
 #include <errno.h>
@@ -17,10 +17,37 @@ static bool is_ours(int signal)
            !process_is_another();
 }
 
+/* A bit for each action with the sampler's signal added to the mask. */
+static uint64_t deferring;
+
+/* A sample during the program's handler would use the alternate stack, too. The kernel's frame
+ * alone takes 3.4 KiB with AVX-512, more than many alternate stacks have left. So the signal is
+ * added to the action's mask, and removed from the mask that the program reads. */
+static int set_deferring(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction wanted;
+    bool defers = action && (action->sa_flags & SA_ONSTACK) && process.signal != 0 &&
+                  process.engine != ENGINE_NONE && !sigismember(&action->sa_mask, process.signal);
+    if (defers) {
+        wanted = *action;
+        sigaddset(&wanted.sa_mask, process.signal);
+    }
+    int result = NEXT(sigaction)(signal, defers ? &wanted : action, old);
+    if (result != 0)
+        return result;
+    uint64_t before = load_relaxed(&deferring);
+    if (action)
+        before = defers ? __atomic_fetch_or(&deferring, SIGNAL_BIT(signal), __ATOMIC_RELAXED)
+                        : __atomic_fetch_and(&deferring, ~SIGNAL_BIT(signal), __ATOMIC_RELAXED);
+    if (old && before & SIGNAL_BIT(signal) && process.signal != 0)
+        sigdelset(&old->sa_mask, process.signal);
+    return 0;
+}
+
 /* In a vfork child the kernel reports the sampler's handler, inherited from the parent. */
 static int set_action_of_another(int signal, const struct sigaction *action, struct sigaction *old)
 {
-    int result = dispositions_set(signal, action, old);
+    int result = set_deferring(signal, action, old);
     if (result == 0 && old && old->sa_sigaction == handler) {
         struct action inherited = program_action_read();
         action_to_libc(&inherited, old);
@@ -33,44 +60,20 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
     if (!is_ours(signal))
         return set_action_of_another(signal, action, old);
     struct action wanted;
-    if (action)
+    if (action) {
         wanted = action_from_libc(action);
+        wanted.flags |= KERNEL_ACTION_RESTORER;
+    }
     struct action before = program_action_write(action ? &wanted : NULL);
     if (old)
         action_to_libc(&before, old);
     return 0;
 }
 
-bool sigaction_is_bare_call(long number, int signal, long mask_bytes)
-{
-    return number == SYS_rt_sigaction && mask_bytes == sizeof(uint64_t) && is_ours(signal);
-}
-
-/* Two calls let the kernel test both addresses: the first writes the sampler's action to `old`,
- * replaced below; the second reads `given` for SIGKILL and then fails. */
-long sigaction_bare(const struct kernel_action *given, struct kernel_action *old)
-{
-    long result = raw_syscall(SYS_rt_sigaction, process.signal, NULL, old, sizeof(old->mask));
-    if (given && !raw_failed(result) &&
-        raw_syscall(SYS_rt_sigaction, SIGKILL, given, NULL, sizeof(given->mask)) == -EFAULT)
-        result = -EFAULT;
-    if (raw_failed(result))
-        return result;
-    struct action wanted;
-    if (given)
-        wanted = action_from_kernel(given);
-    struct action before = program_action_write(given ? &wanted : NULL);
-    if (old)
-        *old = action_to_kernel(&before);
-    return 0;
-}
-
 /* signal() and __sysv_signal() differ in their flags. */
 static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask)
 {
-    struct action wanted = {.mask = mask,
-                            .flags = flags | KERNEL_ACTION_RESTORER,
-                            .restorer = program_action_restorer()};
+    struct action wanted = {.mask = mask, .flags = flags | KERNEL_ACTION_RESTORER};
     wanted.handler.simple = simple;
     struct action before = program_action_write(&wanted);
     return before.handler.simple;
@@ -99,12 +102,12 @@ signal_handler signal(int number, signal_handler simple)
 {
     if (is_ours(number))
         return is_refused(simple) ? SIG_ERR : set_simple(simple, SA_RESTART, SIGNAL_BIT(number));
-    return translate(dispositions_set_simple(NEXT(signal), number, simple));
+    return translate(NEXT(signal)(number, simple));
 }
 
 signal_handler __sysv_signal(int number, signal_handler simple)
 {
     if (is_ours(number))
         return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
-    return translate(dispositions_set_simple(NEXT(__sysv_signal), number, simple));
+    return translate(NEXT(__sysv_signal)(number, simple));
 }

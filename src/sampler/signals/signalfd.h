@@ -12,5 +12,3 @@ HOOK int signalfd(int fd, const sigset_t *mask, int flags);
 
 /* Before the system call: ends the sampling if the descriptor is to read the sampler's signal. */
 void signalfd_prepare(const sigset_t *mask, size_t mask_bytes);
-/* Whether an inherited descriptor reads the sampler's signal. Not async-signal-safe. */
-bool signalfd_is_inherited(void);

@@ -23,39 +23,20 @@ static const struct timespec *remaining(const struct timespec *given, int64_t st
     return left;
 }
 
-typedef int wait_function(const sigset_t *, siginfo_t *, const struct timespec *);
-
 /* The kernel alone reads the set: a bad address is an error of the call, not a fault here. */
-static int wait_for_theirs(wait_function *wait, const sigset_t *set, siginfo_t *info,
-                           const struct timespec *timeout)
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     int64_t start_ns = timeout ? (int64_t)clock_ns(CLOCK) : 0;
     const struct timespec *time = timeout;
     struct timespec left;
     siginfo_t unwanted;
     siginfo_t *got = info ? info : &unwanted;
-    int number = wait(set, got, time);
+    int number = NEXT(sigtimedwait)(set, got, time);
     while (number > 0 && number == process.signal && own_signal_is_ours(got)) {
         time = remaining(timeout, start_ns, &left);
-        number = wait(set, got, time);
+        number = NEXT(sigtimedwait)(set, got, time);
     }
     return number;
-}
-
-int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-    return wait_for_theirs(NEXT(sigtimedwait), set, info, timeout);
-}
-
-/* The C library's function gives si_code another value than the kernel. */
-static int wait_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-    return raw_told(raw_syscall(SYS_rt_sigtimedwait, set, info, timeout, sizeof(uint64_t)));
-}
-
-long sigwait_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-    return wait_for_theirs(wait_bare, set, info, timeout);
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)

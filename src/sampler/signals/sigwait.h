@@ -11,5 +11,3 @@
 HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info);
 HOOK int sigwait(const sigset_t *set, int *number);
-/* rt_sigtimedwait as a bare system call, with the result of syscall(). */
-long sigwait_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);

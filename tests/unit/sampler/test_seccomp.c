@@ -25,10 +25,9 @@ bool memory_is_readable(const void *memory, size_t bytes, uintptr_t *known_page)
     return is_readable;
 }
 
-bool own_action_ignore(void)
+void own_action_ignore(void)
 {
     ignoring++;
-    return true;
 }
 
 void own_action_restore(void)
