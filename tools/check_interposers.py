@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Holds both librec-sampler.so, of the CPU recorder and of the other recorders, to the tables of
 docs/what-the-target-sees.md and docs/hooks.md: every function that passes through a sampler has a row in both; in the
-first the row has a test, in the second a reason. The hooks of other recorders stay out of the CPU recorder's sampler.
+first the row has a test, in the second a reason. The hooks of other recorders stay out of the CPU recorder's sampler,
+which has MOST_HOOKS at most.
 
     check_interposers.py BUILD [--table FILE]              the table names what the library exports
     check_interposers.py BUILD --hide [FUNCTION[:N]...]    each test of the row fails without that function
@@ -30,6 +31,7 @@ RECORDERS = "rec-recorders/librec-sampler.so"  # with the hooks of the other rec
 OTHERS = "## Hooks of other recorders"
 SHT_DYNSYM, SYMBOL_BYTES = 11, 24
 TEST_TIMEOUT_S = 600
+MOST_HOOKS = 40  # of the CPU recorder
 
 
 def read_table(text):
@@ -136,6 +138,8 @@ def check_table(build, table):
     exports = {name for name, _ in read_exports((build / RECORDERS).read_bytes())}
     wrong = [f"{name} is exported, but not in the table" for name in sorted(exports - set(table))]
     wrong += [f"{name} is in the table, but not exported" for name in sorted(set(table) - exports)]
+    if len(of_cpu) > MOST_HOOKS:
+        wrong.append(f"{len(of_cpu)} hooks of the CPU recorder, limit {MOST_HOOKS}")
     wrong += [f"{name} has no test" for name in sorted(table) if not table[name]]
     before, _, behind = REASONS.read_text(encoding="utf-8").partition(OTHERS)
     reasons = read_reasons(before) | read_reasons(behind)

@@ -143,6 +143,7 @@ static int open_session(struct recording *recording, struct error *error)
         .withhold_tables = options->withhold_tables,
         .no_inherit = options->no_inherit,
         .is_quiet = options->delay_ns > 0,
+        .command_linker = recording->target.linker,
         .takes_departures = options->engine == RECORD_ENGINE_AUTO && thread_events_probe() == 0,
     };
     char *sampler_path = recording->result->sampler_path;
@@ -151,9 +152,10 @@ static int open_session(struct recording *recording, struct error *error)
         err = preload_path_find(sampler_path, sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
-    recording->session.sampler_path = sampler_path;
-    if (err == 0)
+    if (err == 0) {
+        session_name_sampler(&recording->session, sampler_path);
         err = session_environment(&recording->session, &recording->environment);
+    }
     /* after the session's descriptors have got their numbers */
     launch_raise_files(recording->launch);
     return err;

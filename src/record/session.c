@@ -97,8 +97,8 @@ static void describe(struct session *session, const struct session_config *confi
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
     tables->takes_departures = config->takes_departures ? 1 : 0;
-    tables->linker_device = linker.st_dev;
-    tables->linker_inode = linker.st_ino;
+    tables->linkers[0] = (struct session_linker){linker.st_dev, linker.st_ino};
+    tables->linkers[1] = config->command_linker;
     session->requests->magic = SESSION_MAGIC;
     session->requests->version = SESSION_VERSION;
     session->requests->token = session->token;
@@ -162,6 +162,13 @@ void session_start_sampling(struct session *session)
     store_release(&session->tables->header.quiet, 0);
 }
 
+bool session_is_locked(const struct session *session)
+{
+    struct stat status;
+    return fstat(session->tables_fd, &status) == 0 &&
+           (uint64_t)status.st_blocks * 512 >= sizeof(struct tables);
+}
+
 static bool is_variable(const char *entry, const char *name)
 {
     size_t length = strlen(name);
@@ -223,6 +230,16 @@ static int describe_recording(const struct session *session,
                         preloaded ? ":" : "", preloaded ? preloaded : "");
     free(preloaded);
     return made < 0 || asprintf(&environment->invitation, "%s%016x", name, 0) < 0 ? -ENOMEM : 0;
+}
+
+void session_name_sampler(struct session *session, const char *sampler_path)
+{
+    struct tables_header *tables = &session->tables->header;
+    char name[SESSION_NAME_BYTES];
+    session_name(session, name);
+    session->sampler_path = sampler_path;
+    snprintf(tables->session, sizeof(tables->session), "%s", name);
+    snprintf(tables->preload, sizeof(tables->preload), "LD_PRELOAD=%s", sampler_path);
 }
 
 int session_environment(const struct session *session, struct session_environment *environment)

@@ -26,8 +26,9 @@ struct session_config {
     uint32_t self_check_every;
     bool withhold_tables;
     bool no_inherit;
-    bool takes_departures; /* programs without a sampler can be recorded */
-    bool is_quiet;         /* until session_start_sampling() */
+    bool takes_departures;                /* programs without a sampler can be recorded */
+    struct session_linker command_linker; /* known to load the sampler; 0: none */
+    bool is_quiet;                        /* until session_start_sampling() */
 };
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);
@@ -41,6 +42,11 @@ void session_beat(struct session *session);
 
 /* From now on handlers take samples. */
 void session_start_sampling(struct session *session);
+/* True if a program has locked its memory: mlockall() allocates all of the sparse tables. */
+bool session_is_locked(const struct session *session);
+
+/* Names the sampler (borrowed) and the session to the samplers: before session_environment(). */
+void session_name_sampler(struct session *session, const char *sampler_path);
 
 /* The environment of the command: the launcher's own with LD_PRELOAD (the sampler before an
  * existing value) and, last, SESSION_VARIABLE. */

@@ -33,15 +33,15 @@
  *     slot state = REQUESTED
  *     claim a request, fill it in
  *     request = MADE, ring the doorbell ────────────▶  request = TAKEN
- *     wait on the request, at most 5 ms (*)            find the process with this descriptor,
+ *     wait on the request, at most 0.2 s (*)           find the process with this descriptor,
  *                                                      map its memory; slot state = TAKEN
  *                                                      read /proc/PID, write the verdict,
  *                                                      open the event, disabled
  *                                                      slot: TAKEN -> ANSWERED, enable the event
  *     ◀──────────────────────────────────────────────  request = REPLIED, wake
  *     read the slot's state; request = FREE
- *     after 5 ms: slot REQUESTED or TAKEN -> WITHDRAWN (TAKEN -> ANSWERED fails: close the event)
- *     (*) 200 ms while /proc shows the launcher as running, and 5 s for the command
+ *     after 0.2 s: slot REQUESTED or TAKEN -> WITHDRAWN (TAKEN -> ANSWERED fails: close the event)
+ *     (*) 5 s for the command; not at all until the next heartbeat after a wait in vain
  *
  * Only the state in the process' own memory decides about the answer; the request merely leads the
  * launcher to this memory, and wakes the process. Another process of the recording can delay or
@@ -61,7 +61,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 21
+#define SESSION_VERSION 22
 
 /* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
  * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
@@ -80,6 +80,9 @@
  * with an older linker are not recorded. */
 #define SESSION_LIBC_VERSION "GLIBC_2.34"
 
+/* Room for "REC_SESSION=…:" without FORBIDDEN, with its NUL. */
+#define SESSION_ENTRY_BYTES 128u
+
 #define SESSION_PROCESSES 4096u /* at one time */
 #define SESSION_REQUESTS 4096u  /* processes that start at one time */
 #define SESSION_THREADS 1024u   /* of one process */
@@ -89,9 +92,8 @@
 #define SESSION_ROWS \
     (UINT64_C(15) << 19) /* 60 MiB: all modules of a large browser, with their indexes */
 #define SESSION_RING_BYTES (UINT64_C(512) << 10)
-/* limit of the delay of a start while the launcher is absent */
-#define SESSION_WAIT_NS 5000000
-/* … and while the launcher runs, but waits for a processor */
+/* Limit of the delay of a start: on a machine with three times as many busy threads as processors,
+ * the reply to one start in twelve took longer than 5 ms. */
 #define SESSION_WAIT_BUSY_NS 200000000
 /* The same for the command itself: without the command there is no recording. */
 #define SESSION_WAIT_COMMAND_NS UINT64_C(5000000000)
@@ -101,6 +103,12 @@ enum engine {
     ENGINE_PERF_TRAP = 1, /* event opened by the launcher; SIGTRAP */
     ENGINE_TIMER = 2,     /* a CPU timer of each thread; SIGPROF */
 };
+
+/* A dynamic linker, by its file; 0: none. */
+struct session_linker {
+    uint64_t device, inode;
+};
+enum { SESSION_LINKERS = 2 }; /* of rec and of the command */
 
 /* Written by the launcher before the first target starts, then constant, except quiet,
  * heartbeat_ticks and stop. */
@@ -122,12 +130,12 @@ struct tables_header {
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t launcher_namespace; /* inode of the launcher's pid namespace */
     uint32_t quiet;              /* 1: sampling has not begun yet */
-    uint64_t linker_device,
-        /* the launcher's dynamic linker, new enough for the sampler; 0: unknown */
-        linker_inode;
-    uint64_t heartbeat_ticks;  /* clock of the launcher's last sign of life */
-    uint32_t stop;             /* 1: the recording is over */
-    uint32_t takes_departures; /* 1: programs without a sampler can be recorded */
+    struct session_linker linkers[SESSION_LINKERS]; /* that can load the sampler */
+    uint64_t heartbeat_ticks;                       /* clock of the launcher's last sign of life */
+    uint32_t stop;                                  /* 1: the recording is over */
+    uint32_t takes_departures;         /* 1: programs without a sampler can be recorded */
+    char session[SESSION_ENTRY_BYTES]; /* "REC_SESSION=…:", without FORBIDDEN */
+    char preload[16 + SESSION_SAMPLER_BYTES_MAX]; /* "LD_PRELOAD=…": the sampler alone */
 };
 
 /* The launcher's reply to a request, and the state of the process' map. */
@@ -159,8 +167,9 @@ _Static_assert(offsetof(struct tables, rows) == 4096, "page aligned");
 /* Ends the sampling of one process: process_slot.retirement. */
 enum retirement {
     RETIREMENT_NONE = 0,
-    RETIREMENT_REQUESTED = 1, /* by the process; wakes the collector */
-    RETIREMENT_DONE = 2,      /* by the launcher: the event is closed; futex */
+    RETIREMENT_SIGNALFD = 1, /* by the process; wakes the collector: it reads the signal itself, */
+    RETIREMENT_CLOCK = 2,    /* or gives up the time stamp counter */
+    RETIREMENT_DONE = 3,     /* by the launcher: the event is closed; futex */
 };
 
 /* A program without a sampler is about to be executed: process_slot.departure. */

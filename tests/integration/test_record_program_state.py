@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """10 000 interruptions a second leave registers, errno, stacks and control flow of a program as they
 were: small alternate and thread stacks, longjmp, C++ exceptions, coroutines."""
+import os
 import resource
 
 import rec
@@ -45,11 +46,16 @@ class ProgramState(rec.Case):
     def test_functions_of_a_program_are_not_taken_for_those_of_the_c_library(self):
         self.compare(rec.target("same_names"), least_samples=5)
 
-    def test_all_memory_but_the_samplers_can_be_locked(self):
-        limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
-        if limit != resource.RLIM_INFINITY and limit < 8 << 20:
-            self.skipTest("less than 8 MiB may be locked here (ulimit -l)")
-        self.compare(rec.target("locks_memory"))
+    def test_a_program_that_locks_all_memory_is_named(self):
+        """The sparse tables are allocated and locked with the memory of the program."""
+        python = self.need_program("/usr/bin/python3")
+        if resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] < 256 << 20 and os.geteuid() != 0:
+            self.skipTest("less than 256 MiB may be locked here (ulimit -l)")
+        for flags, locked in ((3, 1), (0, 0)):
+            code = f"import ctypes; print({flags} and ctypes.CDLL(None).mlockall({flags}))"
+            run = self.recorded(python, "-c", code)
+            self.assertEqual((run.stdout, run.count("locked_tables")), (b"0\n", locked), run.stderr)
+            self.assertEqual(b"mlockall" in run.stderr, bool(locked), run.stderr)
 
     def test_address_space_of_the_sampler(self):
         """At most 100 MiB for up to 64 threads, and 1 MiB for each thread above; none of it inherited or dumped."""

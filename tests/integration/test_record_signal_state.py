@@ -39,14 +39,6 @@ class SignalState(rec.Case):
     def test_masks_come_back_with_jumps_handlers_and_contexts(self):
         self.compare_masks("longjmp", "handler", "context")
 
-    def test_masks_set_by_sigsetmask_are_as_they_were(self):
-        self.compare_masks("obsolete")
-        for engine, number in NUMBERS.items():
-            self.need_engine(engine)
-            run = self.recorded(rec.target("masks_kept"), "obsolete", int(number),
-                                rec_options=["-q", f"--engine={engine}"])
-            self.assertGreater(run.share_of("burn_masked"), 20, engine)
-
     def test_threads_begin_with_the_mask_they_were_given(self):
         self.compare_masks("thread")
 

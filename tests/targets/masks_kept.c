@@ -4,7 +4,6 @@
  * every way; and whether it arrives where the program waits for it.
  *
  *     longjmp, handler, context    masks that are restored by other means than sigprocmask()
- *     obsolete                     sigsetmask()
  *     thread                       a thread that was created with a mask
  *     suspend, ppoll, sleep        loops of waits that unblock it, until its handler has run
  *     wait, waitinfo, timedwait    200 of them, taken while it is blocked
@@ -119,32 +118,6 @@ static void switch_contexts(void)
     say("here");
     swapcontext(&here, &there);
     say("here again");
-}
-
-/* Time while it is blocked in one way: it is to be in the profile. CPU timers fire at ticks, which the short turns that
- * a thread has on a busy machine miss: of 0.1 s there was often no sample. */
-#define BURN_NS 700000000
-__attribute__((noinline)) static uint64_t burn_masked(void)
-{
-    return burn_until_ns(burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + BURN_NS) + 2;
-}
-
-static void use_obsolete(void)
-{
-    signal(number, count);
-    printf("sigsetmask: %x\n", (unsigned)sigsetmask(-1));
-    say("all");
-    printf("burnt %d\n", burn_masked() != 0);
-    raise(number);
-    printf("handled %d\n", (int)handled);
-    printf("sigsetmask: %x\n", (unsigned)sigsetmask(0));
-    say("none");
-    printf("handled %d\n", (int)handled);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    printf("sigsetmask: %x\n", (unsigned)sigsetmask(0));
-    say("none again");
-    raise(number);
-    printf("handled %d\n", (int)handled);
 }
 
 static void *say_in_thread(void *unused)
@@ -305,8 +278,6 @@ int main(int argc, char **argv)
         handle();
     else if (strcmp(how, "context") == 0)
         switch_contexts();
-    else if (strcmp(how, "obsolete") == 0)
-        use_obsolete();
     else if (strcmp(how, "thread") == 0)
         create_with_mask();
     else if (strcmp(how, "sleep") == 0)

@@ -403,6 +403,9 @@ static void find_left_out(struct list *list, const struct record_summary *summar
             "%s=N (now %" PRIu64 " for a process)",
             format_count(summary->mappings_left_out).text, budget_option(BUDGET_MAPPINGS),
             budget_amount(BUDGET_MAPPINGS));
+    if (summary->has_locked_tables)
+        add(list, PERCENT_WORTH_SAYING,
+            "a program locked its memory (mlockall), and so 60 MiB of rec's tables, too");
 }
 
 static int by_percent(const void *a, const void *b)

@@ -56,23 +56,29 @@ struct view {
     struct rights rights;
 };
 
-static bool read_linker(const char *path, const struct view *view, struct buffer *file)
+static bool read_linker(const char *path, const struct view *view, struct buffer *file,
+                        struct session_linker *linker)
 {
+    struct stat status;
     int place = foreign_file_find(view->pid, path, 0, &view->rights);
     int fd = foreign_file_reopen(place, &view->rights, NULL);
-    bool is_read = fd >= 0 && io_read_all(fd, file, LINKER_BYTES_MAX) == 0;
+    bool is_read =
+        fd >= 0 && fstat(fd, &status) == 0 && io_read_all(fd, file, LINKER_BYTES_MAX) == 0;
+    if (is_read)
+        *linker = (struct session_linker){status.st_dev, status.st_ino};
     if (fd >= 0)
         close(fd);
     return is_read;
 }
 
 /* An unreadable linker counts as new enough: the program fails without the sampler, too. */
-static bool is_linker_too_old(const char *path, const struct view *view)
+static bool is_linker_too_old(const char *path, const struct view *view,
+                              struct session_linker *linker)
 {
     static const char version[] = SESSION_LIBC_VERSION;
     struct buffer file = {0};
-    bool is_too_old =
-        read_linker(path, view, &file) && !memmem(file.bytes, file.size, version, sizeof(version));
+    bool is_too_old = read_linker(path, view, &file, linker) &&
+                      !memmem(file.bytes, file.size, version, sizeof(version));
     buffer_free(&file);
     return is_too_old;
 }
@@ -90,7 +96,7 @@ static struct exec_target look_at_elf(const char *path, const struct view *view,
         target.reason = "a static program: there is no loader to load the sampler";
     else if (strstr(interpreter, "/ld-musl"))
         target = (struct exec_target){"musl instead of the GNU C library", .is_foreign = true};
-    else if (is_linker_too_old(interpreter, view))
+    else if (is_linker_too_old(interpreter, view, &target.linker))
         target = (struct exec_target){"a C library older than " SESSION_LIBC_VERSION,
                                       .is_foreign = true};
     bool is_safe = !is_privileged(path, fd); /* else the kernel closes the events at the exec */

@@ -2,6 +2,8 @@
 /* Examines the file of a program: whether its dynamic linker can load the sampler. */
 #pragma once
 
+#include "wire/session.h"
+
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -11,6 +13,7 @@ struct exec_target {
     bool is_foreign;    /* the program's loader would print an error about the sampler, or fail */
     bool takes_ring;    /* with a reason: the engine perf-ring can record the program */
     bool is_other_machine;
+    struct session_linker linker; /* its dynamic linker, without a reason; 0: none, or unreadable */
 };
 
 extern const char exec_target_is_privileged[]; /* a possible reason */

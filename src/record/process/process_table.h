@@ -39,14 +39,14 @@ struct inner_id {
 
 struct process {
     bool in_use;
-    bool is_gone;       /* reaped before it could be watched */
-    bool follows_exec;  /* its pid ran another recorded program before */
-    bool is_detached;   /* no longer a descendant of the command: see process_tree.h */
-    bool has_ended;     /* settled; the slot waits for maps under way */
-    bool has_run;       /* used CPU time since its children were last listed */
-    bool is_retired;    /* its sampler ended the sampling: see retirement.h */
-    bool is_departing;  /* about to execute a program without a sampler: see departure.h */
-    bool keeps_sampler; /* perf-ring could not take it over: see outside.h */
+    bool is_gone;                /* reaped before it could be watched */
+    bool follows_exec;           /* its pid ran another recorded program before */
+    bool is_detached;            /* no longer a descendant of the command: see process_tree.h */
+    bool has_ended;              /* settled; the slot waits for maps under way */
+    bool has_run;                /* used CPU time since its children were last listed */
+    const char *retired_because; /* its sampler ended the sampling: see retirement.h; or NULL */
+    bool is_departing;           /* about to execute a program without a sampler: see departure.h */
+    bool keeps_sampler;          /* perf-ring could not take it over: see outside.h */
 
     /* Identity. */
     uint32_t slot; /* index in the table */

@@ -9,8 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const char retirement_reason[] =
-    "reads the sampler's signal from a signalfd; not sampled from then on";
+static const char *const reasons[RETIREMENT_DONE] = {
+    [RETIREMENT_SIGNALFD] = "reads the sampler's signal from a signalfd; not sampled from then on",
+    [RETIREMENT_CLOCK] =
+        "gave up the time stamp counter (PR_SET_TSC, strict seccomp); not sampled from then on",
+};
 
 static void confirm(uint32_t *word)
 {
@@ -18,17 +21,16 @@ static void confirm(uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static void retire(struct process_watch *watch, struct process *process)
+static void retire(struct process_watch *watch, struct process *process, const char *reason)
 {
     perf_event_close(&process->event);
     confirm(&process_slot(process)->retirement);
     /* Before the engine is reset: records in the rings may need a map. */
     drain_process(watch->drain, process);
     idle_wakeup_forget(process);
-    process->is_retired = true;
+    process->retired_because = reason;
     process->engine = ENGINE_NONE;
-    record_add_not_followed(watch->samples->summary, process->pid, process->name,
-                            retirement_reason);
+    record_add_not_followed(watch->samples->summary, process->pid, process->name, reason);
 }
 
 void retirement_answer(struct process_watch *watch)
@@ -36,10 +38,11 @@ void retirement_answer(struct process_watch *watch)
     for (size_t i = 0; i < watch->processes->live_count; i++) {
         struct process *process = process_table_at(watch->processes, i);
         uint32_t *word = &process_slot(process)->retirement;
-        if (load_acquire(word) != RETIREMENT_REQUESTED || process->has_ended)
+        uint32_t cause = load_acquire(word);
+        if (cause == RETIREMENT_NONE || cause >= RETIREMENT_DONE || process->has_ended)
             continue;
         if (process->engine != ENGINE_NONE)
-            retire(watch, process);
+            retire(watch, process, reasons[cause]);
         else
             confirm(word);
     }

@@ -7,8 +7,5 @@
 
 #include "record/process/process_watch.h"
 
-/* A reason. */
-extern const char retirement_reason[];
-
 /* Answers all requests. */
 void retirement_answer(struct process_watch *watch);

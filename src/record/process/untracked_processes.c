@@ -2,7 +2,6 @@
 #include "record/process/untracked_processes.h"
 
 #include "record/procfs/proc.h"
-#include "record/process/retirement.h"
 #include "record/sample/task_records.h"
 #include "record/process/untracked_reason.h"
 #include "wire/atomic.h"
@@ -51,11 +50,11 @@ static bool is_certain(const struct untracked_processes *untracked, struct proce
 }
 
 /* A child of a retired process has no sampler either. */
-static bool is_retired(struct untracked_processes *untracked, pid_t pid)
+static const char *retired_because(struct untracked_processes *untracked, pid_t pid)
 {
     const struct process *process = process_find(untracked->processes, pid);
     const struct untracked_process *item = process ? NULL : find(untracked, pid);
-    return (process && process->is_retired) || (item && item->process.is_retired);
+    return process ? process->retired_because : item ? item->process.retired_because : NULL;
 }
 
 static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_pid,
@@ -67,7 +66,7 @@ static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_p
         .process = {.pid = pid,
                     .parent_pid = parent_pid,
                     .start_ns = untracked->round->now_ns,
-                    .is_retired = is_retired(untracked, parent_pid),
+                    .retired_because = retired_because(untracked, parent_pid),
                     .pid_fd = -1},
         .parents_executable_id = parents,
     };
@@ -106,10 +105,12 @@ static void write_start(struct untracked_processes *untracked, struct untracked_
     untracked->samples->summary->processes++;
     untracked->samples->summary->threads++;
     uint64_t parents_id = item->parents_executable_id;
-    process->is_retired &= process->executable_id != 0 && process->executable_id == parents_id;
-    const char *reason = process->is_retired ? retirement_reason
-                                             : untracked_reason(untracked->session, process->pid,
-                                                                process->executable_id, parents_id);
+    if (process->executable_id == 0 || process->executable_id != parents_id)
+        process->retired_because = NULL;
+    const char *reason = process->retired_because;
+    if (!reason)
+        reason =
+            untracked_reason(untracked->session, process->pid, process->executable_id, parents_id);
     record_add_not_followed(untracked->samples->summary, process->pid, process->name, reason);
 }
 

@@ -43,6 +43,11 @@ static inline void arch_copy(void *to, const void *from, uint64_t bytes)
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
+static inline void arch_zero(void *memory, uint64_t bytes)
+{
+    __asm__ volatile("rep stosb" : "+D"(memory), "+c"(bytes) : "a"(0) : "memory");
+}
+
 /* The registers that a walk from here needs: PC, SP and the callee-saved registers. Inlined: the
  * frame is the caller's. Async-signal-safe. */
 __attribute__((always_inline)) static inline void arch_capture(ucontext_t *context)

@@ -16,7 +16,6 @@
     X(swapcontext)      \
     X(setcontext)       \
     X(dlclose)          \
-    X(mlockall)         \
     X(sigaction)        \
     X(__sigaction)      \
     X(signal)           \

@@ -61,8 +61,6 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(MAP_PRIVATE, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, SECCOMP_MAP_PRIVATE) \
     X(UNMAP, munmap, ANY_0 | ANY_1, 0)                                                     \
     X(ADVISE, madvise, ANY_0 | ANY_1 | ANY_2, 0)                                           \
-    X(LOCK, mlock2, ANY_0 | ANY_1, 0, 0, MLOCK_ONFAULT)                                    \
-    X(LOCK_NOW, mlock, ANY_0 | ANY_1, 0)                                                   \
     X(HANDLER_RETURN, rt_sigreturn, ANY_0 | ANY_1 | ANY_2 | ANY_3 | ANY_4 | ANY_5, 0)
 #define SECCOMP_MAP_PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define SECCOMP_USES_MAX 56

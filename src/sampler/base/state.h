@@ -61,7 +61,6 @@ struct thread_state {
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     stack_t context_stacks[2]; /* of the last swapcontext(): to, from */
     uint32_t exit_rounds;
-    bool has_no_clock;   /* rdtsc is a fault in this thread */
     bool skips_interval; /* the timer's present interval began before sampling did */
     bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
     bool ever_hid;       /* or did so once */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths without the C library, before its start. The caller's buffer is large enough. */
+/* Text without the C library, before its start. The caller's buffer is large enough.
+ * Async-signal-safe throughout. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Returns the end of the text, without a terminator. */
@@ -23,4 +25,22 @@ static inline char *append_text(char *out, const char *text)
     while (*text)
         *out++ = *text++;
     return out;
+}
+
+static inline size_t text_length(const char *text)
+{
+    size_t length = 0;
+    while (text[length])
+        length++;
+    return length;
+}
+
+/* The text behind `start`; NULL: the text begins otherwise. */
+static inline const char *text_behind(const char *text, const char *start)
+{
+    while (*start && *text == *start) {
+        text++;
+        start++;
+    }
+    return *start ? NULL : text;
 }

@@ -17,7 +17,7 @@
 
 static bool can_announce(enum exec_kind kind)
 {
-    return (kind == EXEC_STATIC || kind == EXEC_OTHER_LOADER) && process_is_followed() &&
+    return (kind == EXEC_STATIC || kind == EXEC_OTHER_LOADER) && process_is_sampled() &&
            load_relaxed(&process.tables->header.takes_departures) &&
            !seccomp_forbids(CALLS_OF_WAIT | CALL_BIT(GETPID)) && !launcher_is_stale();
 }

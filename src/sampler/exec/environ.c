@@ -12,9 +12,9 @@
  */
 #include "sampler/exec/environ.h"
 
-#include "sampler/arch/arch.h"
 #include "sampler/base/memory.h"
 #include "sampler/base/own_call.h"
+#include "sampler/base/text.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -27,36 +27,30 @@
 #define STACK_PARTS 8
 #define FORBIDDEN_DIGITS 16
 
-/* The launcher's value without the forbidden calls: their number may grow. */
-static char session_entry[128];
-#define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + FORBIDDEN_DIGITS)
-/* For an environment without LD_PRELOAD; contains the path of the sampler. */
-static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
-static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
+#define SESSION_BYTES_MAX (SESSION_ENTRY_BYTES + FORBIDDEN_DIGITS)
 
 static char *const none[] = {NULL};
 
-/* The text behind "NAME=", or NULL when the entry is of another name. */
-static const char *value_of(const char *entry, const char *assignment)
+/* The launcher's value without the forbidden calls: their number may grow. */
+static const char *session_entry(void)
 {
-    while (*assignment && *entry == *assignment) {
-        entry++;
-        assignment++;
-    }
-    return *assignment ? NULL : entry;
+    return process.tables->header.session;
 }
 
-static size_t length_of(const char *text)
+/* For an environment without LD_PRELOAD; contains the path of the sampler. */
+static const char *preload_entry(void)
 {
-    size_t length = 0;
-    while (text[length])
-        length++;
-    return length;
+    return process.tables->header.preload;
+}
+
+static const char *sampler_path(void)
+{
+    return preload_entry() + sizeof(PRELOAD) - 1;
 }
 
 static bool is_other_session(const char *entry)
 {
-    return value_of(entry, SESSION) && !value_of(entry, session_entry);
+    return text_behind(entry, SESSION) && !text_behind(entry, session_entry());
 }
 
 static char *append(char *out, const char *text)
@@ -65,14 +59,6 @@ static char *append(char *out, const char *text)
         *out++ = *text++;
     *out = '\0';
     return out;
-}
-
-static void remember_session(const char *entry)
-{
-    char *end = append(session_entry, entry);
-    while (end > session_entry && end[-1] != ':')
-        end--;
-    *end = '\0';
 }
 
 /* A part of a text. */
@@ -98,15 +84,8 @@ static struct span next_library(const char *list, size_t start)
 
 static bool is_sampler(const char *list, struct span library)
 {
-    const char *known = sampler_path[0] ? sampler_path : "/" SESSION_SAMPLER_NAME;
-    size_t length = length_of(known);
-    if (library.end - library.start < length ||
-        (sampler_path[0] && library.end - library.start != length))
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (list[library.end - length + i] != known[i])
-            return false;
-    return true;
+    const char *behind = text_behind(list + library.start, sampler_path());
+    return behind == list + library.end;
 }
 
 /* Where the sampler is in a preload list; empty: nowhere. */
@@ -116,27 +95,6 @@ static struct span find_sampler(const char *list)
     while (library.end > library.start && !is_sampler(list, library))
         library = next_library(list, library.end);
     return library;
-}
-
-static void remember_sampler(const char *list)
-{
-    struct span found = find_sampler(list);
-    size_t length = found.end - found.start;
-    if (length == 0 || length >= SESSION_SAMPLER_BYTES_MAX)
-        return;
-    append(preload_entry, PRELOAD);
-    arch_copy(sampler_path, list + found.start, length);
-}
-
-void environ_remember(char **environment)
-{
-    for (char **entry = environment; entry && *entry; entry++) {
-        const char *preload = value_of(*entry, PRELOAD);
-        if (preload && !sampler_path[0])
-            remember_sampler(preload);
-        if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
-            remember_session(*entry);
-    }
 }
 
 /* The removed part for a list without the sampler: its path and a separator. */
@@ -163,7 +121,7 @@ static bool is_alone(const char *list, struct span gone)
  * would report the missing file on the program's stderr. */
 static bool sampler_is_reachable(void)
 {
-    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, sampler_path, R_OK));
+    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, sampler_path(), R_OK));
 }
 
 static bool is_recording(void)
@@ -232,17 +190,16 @@ size_t environ_bytes(char *const *environment)
 {
     size_t count = 0;
     size_t preload_bytes = 0;
-    if (!session_entry[0] || !sampler_path[0])
+    if (!process.tables)
         return 0;
     if (!environment)
         environment = none;
     if (!is_all_readable(environment) || names_other_session(environment))
         return 0;
     for (; environment[count]; count++) {
-        const char *preload = value_of(environment[count], PRELOAD);
+        const char *preload = text_behind(environment[count], PRELOAD);
         if (preload && preload_bytes == 0)
-            preload_bytes = sizeof(preload_entry) - SESSION_SAMPLER_BYTES_MAX +
-                            length_of(sampler_path) + 1 + length_of(preload);
+            preload_bytes = text_length(preload_entry()) + 1 + text_length(preload) + 1;
     }
     size_t bytes = (count + 3) * sizeof(char *) + preload_bytes + SESSION_BYTES_MAX;
     return bytes <= most_bytes() ? bytes : 0;
@@ -258,7 +215,7 @@ static void write_forbidden(char digits[FORBIDDEN_DIGITS])
 
 static void append_session(char *out)
 {
-    char *digits = append(out, session_entry);
+    char *digits = append(out, session_entry());
     write_forbidden(digits);
     digits[FORBIDDEN_DIGITS] = '\0';
 }
@@ -273,7 +230,7 @@ static char *append_list(char *text, const char *list, bool takes_sampler)
         return text;
     text = append(text, PRELOAD);
     if (takes_sampler)
-        text = append(append(text, sampler_path), has_theirs ? ":" : "");
+        text = append(append(text, sampler_path()), has_theirs ? ":" : "");
     for (size_t i = 0; i < gone.start; i++)
         *text++ = list[i];
     return append(text, list + gone.end) + 1;
@@ -287,13 +244,13 @@ char **environ_into(void *memory, char *const *environment, bool takes_variables
     if (!environment)
         environment = none;
     for (; environment[count]; count++)
-        if (value_of(environment[count], LISTS_LIBRARIES))
+        if (text_behind(environment[count], LISTS_LIBRARIES))
             takes_variables = false;
     char *text = (char *)(out + count + 3);
     bool has_preload = false;
     for (size_t i = 0; i < count; i++) {
-        const char *preload = value_of(environment[i], PRELOAD);
-        if (value_of(environment[i], SESSION))
+        const char *preload = text_behind(environment[i], PRELOAD);
+        if (text_behind(environment[i], SESSION))
             continue;
         *next = environment[i];
         if (preload && !has_preload) {
@@ -306,7 +263,7 @@ char **environ_into(void *memory, char *const *environment, bool takes_variables
         next++;
     }
     if (takes_variables && !has_preload)
-        *next++ = preload_entry;
+        *next++ = (char *)(uintptr_t)preload_entry();
     if (takes_variables) {
         *next++ = text;
         append_session(text);
@@ -332,7 +289,7 @@ static void remove_variables(char **environment)
     char **kept = environment;
     for (char **entry = environment; *entry; entry++) {
         bool is_kept =
-            value_of(*entry, PRELOAD) ? keeps_libraries(*entry) : !value_of(*entry, SESSION);
+            text_behind(*entry, PRELOAD) ? keeps_libraries(*entry) : !text_behind(*entry, SESSION);
         if (is_kept)
             *kept++ = *entry;
     }
@@ -342,8 +299,8 @@ static void remove_variables(char **environment)
 static void update_session(char **environment)
 {
     for (; *environment; environment++) {
-        const char *digits = value_of(*environment, session_entry);
-        if (digits && length_of(digits) == FORBIDDEN_DIGITS)
+        const char *digits = text_behind(*environment, session_entry());
+        if (digits && text_length(digits) == FORBIDDEN_DIGITS)
             write_forbidden(*environment + (digits - *environment));
     }
 }
@@ -352,7 +309,7 @@ static void update_session(char **environment)
  * the second thread returns. */
 void environ_refresh(void)
 {
-    if (!session_entry[0] || !environ || exchange_acquire(process_alive + WIPED_ENVIRON_LOCK, 1))
+    if (!process.tables || !environ || exchange_acquire(process_alive + WIPED_ENVIRON_LOCK, 1))
         return;
     if (is_all_readable(environ) && !names_other_session(environ)) {
         if (environ_wants_children())

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Keeps the two variables set by rec. Not async-signal-safe. */
-void environ_remember(char **environment);
 /* Updates the variables in `environ`, for an exec that does not pass through the sampler: of
  * system() or popen(), or a bare system call. Removes them when children are not recorded.
  * Async-signal-safe. */

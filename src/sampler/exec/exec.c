@@ -3,6 +3,7 @@
 
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
+#include "sampler/base/text.h"
 #include "sampler/exec/departure.h"
 #include "sampler/exec/environ.h"
 #include "sampler/process/exit_time.h"
@@ -55,12 +56,10 @@ int execv(const char *path, char *const *argv)
 
 static const char *find_path(void)
 {
-    for (char **entry = environ; entry && *entry; entry++) {
-        const char *text = *entry;
-        if (text[0] == 'P' && text[1] == 'A' && text[2] == 'T' && text[3] == 'H' && text[4] == '=')
-            return text + 5;
-    }
-    return "/bin:/usr/bin";
+    const char *path = NULL;
+    for (char **entry = environ; entry && *entry && !path; entry++)
+        path = text_behind(*entry, "PATH=");
+    return path ? path : "/bin:/usr/bin";
 }
 
 static bool is_executable(const char *path)

@@ -2,11 +2,11 @@
 /*
  * The kinds of program files:
  *
- *     dynamically linked, this architecture, GNU C library    takes the sampler
+ *     this architecture, the dynamic linker of rec or the     takes the sampler
+ *     command
  *     static, of unknown format, unreadable                   the variables, for its children
- *     other architecture or C library, set-user-id            no variables: the dynamic linker
+ *     other architecture or dynamic linker, set-user-id       no variables: the dynamic linker
  *                                                             complains, fails, or removes them
- *     an older C library, as in another root directory        no variables: the program would fail
  *
  * A script is of the kind of its interpreter.
  */
@@ -14,6 +14,7 @@
 
 #include "sampler/arch/arch.h"
 #include "sampler/base/own_call.h"
+#include "sampler/base/text.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -23,74 +24,24 @@
 #define SCRIPTS_MAX 4       /* scripts as interpreters of scripts, as in the kernel */
 #define SCRIPT_LINE_MAX 256 /* as in the kernel */
 #define HEADERS_MAX 64u
-#define LINKER_BYTES_MAX (UINT64_C(4) << 20)
-#define PIECE_BYTES 256
 
 static bool read_at(long fd, uint64_t offset, void *out, size_t bytes)
 {
     return own_syscall(READ_AT, fd, out, bytes, offset) == (long)bytes;
 }
 
-static bool starts_with(const char *text, const char *start)
+/* The linkers that can load the sampler are known by device and inode: of rec, and of the
+ * command. */
+static bool linker_is_known(const char *path)
 {
-    while (*start && *text == *start) {
-        text++;
-        start++;
-    }
-    return *start == '\0';
-}
-
-static bool bytes_are_equal(const char *a, const char *b, size_t count)
-{
-    while (count && *a == *b) {
-        a++;
-        b++;
-        count--;
-    }
-    return count == 0;
-}
-
-/* "…/ld-linux-x86-64.so.2" and the like, but not musl's or another system's. */
-static bool is_gnu_linker(const char *path)
-{
-    const char *name = path;
-    for (const char *at = path; *at; at++)
-        if (*at == '/')
-            name = at + 1;
-    return starts_with(name, "ld-") && !starts_with(name, "ld-musl");
-}
-
-/* Whether the file contains these bytes. */
-static bool file_has(long fd, const char *bytes, size_t count)
-{
-    char piece[PIECE_BYTES];
-    for (uint64_t offset = 0; offset < LINKER_BYTES_MAX; offset += sizeof(piece) - count + 1) {
-        long got = own_syscall(READ_AT, fd, piece, sizeof(piece), offset);
-        for (long i = 0; i + (long)count <= got; i++)
-            if (bytes_are_equal(piece + i, bytes, count))
-                return true;
-        if (got < (long)sizeof(piece))
-            return false;
-    }
-    return false;
-}
-
-/* Usually the launcher's dynamic linker: known by device and inode. */
-static bool linker_is_new_enough(const char *path)
-{
-    static const char version[] = SESSION_LIBC_VERSION;
     const struct tables_header *header = &process.tables->header;
     struct stat status;
     if (raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)))
         return true; /* the program will not start anyway */
-    if (status.st_dev == header->linker_device && status.st_ino == header->linker_inode)
-        return true;
-    long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (raw_failed(fd))
-        return false;
-    bool has_version = file_has(fd, version, sizeof(version));
-    own_syscall(CLOSE, fd);
-    return has_version;
+    for (uint32_t i = 0; i < SESSION_LINKERS; i++)
+        if (status.st_dev == header->linkers[i].device && status.st_ino == header->linkers[i].inode)
+            return true;
+    return false;
 }
 
 static enum exec_kind kind_of_elf(long fd, const Elf64_Ehdr *elf)
@@ -109,8 +60,7 @@ static enum exec_kind kind_of_elf(long fd, const Elf64_Ehdr *elf)
             !read_at(fd, header.p_offset, linker, header.p_filesz))
             return EXEC_TAKES_SAMPLER;
         linker[header.p_filesz - 1] = '\0';
-        bool is_loaded = is_gnu_linker(linker) && linker_is_new_enough(linker);
-        return is_loaded ? EXEC_TAKES_SAMPLER : EXEC_OTHER_LOADER;
+        return linker_is_known(linker) ? EXEC_TAKES_SAMPLER : EXEC_OTHER_LOADER;
     }
     return EXEC_STATIC;
 }
@@ -149,7 +99,7 @@ static enum exec_kind kind_of_file(long fd, char line[SCRIPT_LINE_MAX], char **i
         *interpreter = interpreter_of(line);
         return EXEC_TAKES_SAMPLER;
     }
-    if (bytes < (long)sizeof(elf) || !starts_with(line, ELFMAG))
+    if (bytes < (long)sizeof(elf) || !text_behind(line, ELFMAG))
         return EXEC_TAKES_SAMPLER;
     arch_copy(&elf, line, sizeof(elf));
     return kind_of_elf(fd, &elf);

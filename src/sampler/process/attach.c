@@ -25,21 +25,6 @@ static struct {
     uint64_t token;
 } invitation;
 
-static const char *find_variable(char **environment, const char *name)
-{
-    for (; environment && *environment; environment++) {
-        const char *entry = *environment;
-        const char *wanted = name;
-        while (*wanted && *entry == *wanted) {
-            entry++;
-            wanted++;
-        }
-        if (!*wanted && *entry == '=')
-            return entry + 1;
-    }
-    return NULL;
-}
-
 /* Digits up to the separator; false: none, or other characters. */
 static bool parse_number(const char **text, unsigned base, char separator, uint64_t *number)
 {
@@ -122,21 +107,14 @@ static bool is_file_of(long fd, size_t bytes, uint64_t *inode)
     return S_ISREG(status.st_mode) && status.st_size == (off_t)bytes;
 }
 
-static struct tables *map_tables(long fd, uint64_t *inode)
+static void *map(long fd, size_t bytes, bool is_written, uint64_t *inode)
 {
-    size_t bytes = sizeof(struct tables);
     if (!is_file_of(fd, bytes, inode))
         return NULL;
-    return keep_mapping(own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd), bytes);
-}
-
-static struct requests *map_requests(long fd, uint64_t *inode)
-{
-    size_t bytes = sizeof(struct requests);
-    if (!is_file_of(fd, bytes, inode))
-        return NULL;
-    return keep_mapping(own_syscall(MAP_MEMORY, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd),
-                        bytes);
+    long mapped = is_written
+                      ? own_syscall(MAP_MEMORY, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd)
+                      : own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd);
+    return keep_mapping(mapped, bytes);
 }
 
 bool session_is_still(const struct inherited *inherited)
@@ -149,8 +127,8 @@ bool session_is_still(const struct inherited *inherited)
 /* inodes: of tables and requests. */
 static bool attach_from(long tables_fd, long requests_fd, uint64_t inodes[2])
 {
-    struct tables *tables = map_tables(tables_fd, &inodes[0]);
-    struct requests *requests = map_requests(requests_fd, &inodes[1]);
+    struct tables *tables = map(tables_fd, sizeof(*tables), false, &inodes[0]);
+    struct requests *requests = map(requests_fd, sizeof(*requests), true, &inodes[1]);
     if (tables && requests && is_tables(tables, invitation.token) &&
         is_requests(requests, invitation.token)) {
         process.tables = tables;
@@ -204,23 +182,14 @@ static bool make_private_memory(void)
     return true;
 }
 
-static bool lies_in(uint64_t start_avma, uint64_t end_avma, const void *memory, size_t bytes)
-{
-    uint64_t avma = (uint64_t)(uintptr_t)memory;
-    return memory && start_avma >= avma && end_avma <= avma + bytes;
-}
-
-bool session_has_mapped(uint64_t start_avma, uint64_t end_avma)
-{
-    return lies_in(start_avma, end_avma, process.tables, sizeof(struct tables)) ||
-           lies_in(start_avma, end_avma, process.requests, sizeof(struct requests)) ||
-           lies_in(start_avma, end_avma, process_alive, sizeof(struct private_memory));
-}
-
 bool session_find(char **environment)
 {
-    const char *text = find_variable(environment, SESSION_VARIABLE);
-    return text && parse_invitation(text);
+    for (; environment && *environment; environment++) {
+        const char *text = text_behind(*environment, SESSION_VARIABLE "=");
+        if (text)
+            return parse_invitation(text);
+    }
+    return false;
 }
 
 static uint64_t space_limit(void)

@@ -12,8 +12,6 @@ bool session_attach(void);
 
 /* Whether the program has left the descriptor alone. */
 bool session_is_still(const struct inherited *inherited);
-/* Whether the range is part of the mappings of session_attach(). */
-bool session_has_mapped(uint64_t start_avma, uint64_t end_avma);
 
 /* The path of a descriptor of the launcher. Async-signal-safe. */
 #define SESSION_PATH_BYTES 48

@@ -58,18 +58,12 @@ static void end(struct join_request *request, bool was_answered)
         refuse(request, REQUEST_UNSEEN);
 }
 
-/* False: there was no reply in time. */
-static bool await_reply(struct join_request *request)
+static void await_reply(struct join_request *request)
 {
-    const struct tables_header *header = &process.tables->header;
-    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    bool is_command = (uint32_t)own_syscall(GETPPID) == header->launcher_pid;
+    bool is_command = (uint32_t)own_syscall(GETPPID) == process.tables->header.launcher_pid;
     store_release(&request->state, REQUEST_MADE); /* publishes the request */
-    if (launcher_await(&request->state, REQUEST_REPLIED,
-                       is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS))
-        return true;
-    store_relaxed(&process.requests->deserted_ticks, heartbeat_ticks);
-    return false;
+    launcher_await(&request->state, REQUEST_REPLIED,
+                   is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS);
 }
 
 static struct join_request *claim_for(uint32_t memory_fd, uint64_t memory_inode, bool wants_size)

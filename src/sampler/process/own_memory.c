@@ -126,17 +126,3 @@ uint8_t *own_memory_ring(uint32_t index)
             return NULL;
     return ring_of(index);
 }
-
-static bool lies_in(uint64_t start_avma, uint64_t end_avma, const void *memory, size_t bytes)
-{
-    uint64_t avma = (uint64_t)(uintptr_t)memory;
-    return memory && start_avma >= avma && end_avma <= avma + bytes;
-}
-
-bool own_memory_has(uint64_t start_avma, uint64_t end_avma)
-{
-    bool has = lies_in(start_avma, end_avma, process.memory, SESSION_FIRST_BYTES);
-    for (uint32_t i = SESSION_FIRST_RINGS; i < SESSION_THREADS && process.later_rings[i]; i++)
-        has |= lies_in(start_avma, end_avma, process.later_rings[i] - PAGE_BYTES, LATER_BYTES);
-    return has;
-}

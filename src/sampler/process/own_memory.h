@@ -21,6 +21,3 @@ void own_memory_forget(void);
 /* The ring of a claimed thread slot; NULL: no address space. Any thread, but not
  * async-signal-safe. */
 uint8_t *own_memory_ring(uint32_t index);
-
-/* Whether the range is part of the memory. */
-bool own_memory_has(uint64_t start_avma, uint64_t end_avma);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of sampling in a process that reads the sampler's signal itself. Handler and hooks stay
+ * The end of sampling in a process that reads the sampler's signal itself, or that gives up the
+ * clock of the handler. Handler and hooks stay
  * installed: other threads may still have a pending signal of the sampler, and hide a block.
  *
  *     process                                        launcher
  *     is_retired = 1: no new timer, no sample
  *     delete the timers of all threads
- *     retirement = WANTED, doorbell ───────────────▶ close the perf event of all threads
+ *     retirement = cause, doorbell  ───────────────▶ close the perf event of all threads
  *     ◀───────────────────────────────────────────── retirement = DONE
  *     make the block real in the calling thread
  *
@@ -22,23 +23,23 @@
 #include "sampler/signals/mask.h"
 #include "sampler/threads/timer.h"
 
-static void tell_launcher(void)
+static void tell_launcher(enum retirement cause)
 {
     uint32_t *word = &process.slot->retirement;
-    swap_acq_rel(word, RETIREMENT_NONE, RETIREMENT_REQUESTED);
+    swap_acq_rel(word, RETIREMENT_NONE, cause);
     if (process.engine == ENGINE_PERF_TRAP && !seccomp_forbids(CALLS_OF_WAIT))
-        launcher_await(word, RETIREMENT_DONE, SESSION_WAIT_COMMAND_NS);
+        launcher_await(word, RETIREMENT_DONE, SESSION_WAIT_BUSY_NS);
     else
         ring_doorbell();
 }
 
-void process_retire(void)
+void process_retire(enum retirement cause)
 {
     if (!process_is_followed() || process_is_another())
         return;
     exchange_acquire(&process.is_retired, 1);
     timer_stop_all();
-    tell_launcher();
+    tell_launcher(cause);
     if (thread_self)
         mask_retire(thread_self);
 }

@@ -10,13 +10,11 @@
 #include "sampler/arch/arch.h"
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/exec/environ.h"
 #include "sampler/process/attach.h"
 #include "sampler/process/join_request.h"
 #include "sampler/process/launcher.h"
 #include "sampler/process/own_memory.h"
 #include "sampler/process/rusage.h"
-#include "sampler/sample/clock.h"
 #include "sampler/signals/mask.h"
 #include "sampler/signals/own_action.h"
 #include "sampler/threads/threads.h"
@@ -178,10 +176,13 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
-    if (!process.tables || seccomp_forbids(CALLS_OF_JOIN) || clock_is_forbidden())
+    if (!process.tables || seccomp_forbids(CALLS_OF_JOIN))
         return;
+    /* A child of a retired process may read the same descriptor, and find the sampler's signals
+     * there, or has no clock. */
+    bool joins = !process.tables->header.no_inherit && !process.is_retired;
     uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
-    uint64_t start_ticks = arch_ticks();
+    uint64_t start_ticks = joins ? arch_ticks() : 0;
     /* The child runs on the stack of the thread that forked. */
     struct thread_state *forker = thread_self;
     uint64_t stack_start_avma = forker ? forker->stack_start_avma : main_stack_start_avma;
@@ -195,12 +196,19 @@ void process_join_after_fork(void)
         own_action_uninstall();
     process.engine = ENGINE_NONE;
     own_memory_forget();
-    /* A child of a retired process may read the same descriptor, and find the sampler's signals
-     * there. */
-    if (!process.tables->header.no_inherit && !process.is_retired)
+    if (joins)
         join(start_cpu_ns, start_ticks, stack_start_avma);
     if (process.engine == ENGINE_NONE)
         own_action_uninstall();
+}
+
+/* True when a read of the time stamp counter raises SIGSEGV, as in a program executed after
+ * PR_SET_TSC. */
+static bool clock_is_forbidden(void)
+{
+    int state = PR_TSC_ENABLE;
+    own_syscall(GET_TSC, PR_GET_TSC, &state);
+    return state == PR_TSC_SIGSEGV;
 }
 
 /* With --no-inherit, only the process of the command. A child may have the variables from an exec
@@ -227,7 +235,6 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     if (!session_attach())
         return;
     note_executable();
-    environ_remember(environment);
     next_symbol_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);

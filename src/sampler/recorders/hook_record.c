@@ -3,12 +3,11 @@
 
 #include "sampler/arch/arch.h"
 #include "sampler/process/launcher.h"
-#include "sampler/sample/clock.h"
 #include "sampler/sample/walk.h"
 
 static bool take(struct thread_state *thread)
 {
-    if (!process_is_sampled() || !thread || launcher_is_away(clock_ticks(thread)))
+    if (!process_is_sampled() || !thread || launcher_is_away(arch_ticks()))
         return false;
     uint32_t before = exchange_acquire(&thread->busy, BUSY_HOOK);
     if (before != BUSY_NOT)
@@ -38,7 +37,7 @@ void hook_record_stack(struct ring *ring, enum record_event event,
         .thread = thread,
         .context = &context,
         .ring = ring,
-        .header = {.event = (uint16_t)event, .ticks = clock_ticks(thread), .weight_ns = 1},
+        .header = {.event = (uint16_t)event, .ticks = arch_ticks(), .weight_ns = 1},
         .object = object,
     };
     thread->slot->lost_events += !walk_write(&request);
@@ -54,11 +53,8 @@ void hook_record_name(uint32_t slot, const char *name)
         return;
     uint8_t *record = ring_reserve(&thread->ring, bytes, &position);
     if (record) {
-        *(struct record_header *)(void *)record =
-            (struct record_header){.bytes = bytes,
-                                   .event = RECORD_EVENT_CPU,
-                                   .kind = RECORD_NAME,
-                                   .ticks = clock_ticks(thread)};
+        *(struct record_header *)(void *)record = (struct record_header){
+            .bytes = bytes, .event = RECORD_EVENT_CPU, .kind = RECORD_NAME, .ticks = arch_ticks()};
         struct record_name *named =
             (struct record_name *)(void *)(record + sizeof(struct record_header));
         *named = (struct record_name){.slot = slot};

@@ -2,7 +2,6 @@
 #include "sampler/recorders/thread_lifecycle.h"
 
 #include "sampler/recorders/hook_record.h"
-#include "sampler/sample/clock.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

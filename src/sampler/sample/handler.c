@@ -3,7 +3,6 @@
 #include "sampler/sample/handler.h"
 
 #include "sampler/arch/arch.h"
-#include "sampler/sample/clock.h"
 #include "sampler/sample/own_signal.h"
 #include "sampler/sample/perf_trap.h"
 #include "sampler/sample/walk.h"
@@ -115,7 +114,7 @@ static void note_cost(struct thread_state *thread, uint64_t start_ticks, uint64_
 
 static void sample(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context)
 {
-    uint64_t start_ticks = clock_ticks(thread);
+    uint64_t start_ticks = arch_ticks();
     uint8_t flags = 0;
     if (load_relaxed(&process.tables->header.quiet)) {
         thread->skips_interval = true;
@@ -143,7 +142,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
         thread->slot->lost_ring_full++;
         thread->slot->lost_weight_ns += weight_ns;
     }
-    note_cost(thread, start_ticks, clock_ticks(thread));
+    note_cost(thread, start_ticks, arch_ticks());
 }
 
 /* Each occurrence is a sample, with its own stack: none is merged into the next one. Occurrences in
@@ -152,7 +151,7 @@ static void sample_event(struct thread_state *thread, const siginfo_t *info,
                          const ucontext_t *context)
 {
     const struct tables_header *header = &process.tables->header;
-    uint64_t start_ticks = clock_ticks(thread);
+    uint64_t start_ticks = arch_ticks();
     if (load_relaxed(&header->quiet) || perf_trap_is_late(info))
         return;
     if (is_crashing(thread, context)) {
@@ -162,7 +161,7 @@ static void sample_event(struct thread_state *thread, const siginfo_t *info,
     thread->samples++;
     if (!walk_record(thread, context, start_ticks, header->event_weight, 0))
         thread->slot->lost_ring_full++;
-    count_own_time(thread, clock_ticks(thread) - start_ticks);
+    count_own_time(thread, arch_ticks() - start_ticks);
 }
 
 /* No reader for a record, or a hook writes to the ring. */
@@ -214,7 +213,7 @@ void handler(int signal, siginfo_t *info, void *context)
         add_relaxed(&thread->slot->lost_busy, 1);
         return;
     }
-    bool is_away = launcher_is_away(clock_ticks(thread));
+    bool is_away = launcher_is_away(arch_ticks());
     if (process.tables->header.event != RECORD_EVENT_CPU && (is_away || before == BUSY_HOOK))
         lose_event(thread, before);
     else if (process.tables->header.event != RECORD_EVENT_CPU)

@@ -5,7 +5,6 @@
 #include "sampler/base/raw_call.h"
 #include "sampler/exec/clone.h"
 #include "sampler/exec/fds.h"
-#include "sampler/process/mlock.h"
 #include "sampler/process/start.h"
 #include "sampler/seccomp/prctl.h"
 #include "sampler/seccomp/seccomp.h"
@@ -31,8 +30,6 @@ HOOK long syscall_hook(long number, long a, long b, long c, long d, long e, long
         return install_filter(number, a, b, c);
     if (number == SYS_close_range)
         return close_range((unsigned)a, (unsigned)b, (int)c);
-    if (number == SYS_mlockall)
-        return mlockall((int)a);
     if (number == SYS_signalfd || number == SYS_signalfd4)
         signalfd_prepare((const sigset_t *)b, (size_t)c);
     if (number == SYS_prctl)

@@ -117,11 +117,6 @@ uint64_t mask_block_ours(void)
     return before;
 }
 
-void mask_restore(uint64_t mask)
-{
-    own_syscall(SIGPROCMASK, SIG_SETMASK, &mask, 0, sizeof(mask));
-}
-
 /* A signal sent by other means than tgkill() goes to the process: no sample is pending there to
  * be merged with. */
 static void send_on(int signal, siginfo_t *info)
@@ -230,14 +225,6 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     return raw_told(change(how, set, old));
-}
-
-int sigsetmask(int mask)
-{
-    sigset_t set, old;
-    *word_of(&set) = (uint32_t)mask;
-    long result = change(SIG_SETMASK, &set, &old);
-    return raw_failed(result) ? raw_told(result) : (int)*word_of(&old);
 }
 
 bool mask_hides_block_at(const ucontext_t *interrupted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's signal masks, without the block of the sampler's signal. Hooks: pthread_sigmask(),
- * sigprocmask(), sigsetmask(). */
+ * sigprocmask(). */
 #pragma once
 
 #include "sampler/base/hook.h"
@@ -12,8 +12,6 @@
 
 HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
 HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old);
-/* Obsolete, with a mask of 32 bits. dash calls the function at its start and after errors. */
-HOOK int sigsetmask(int mask);
 
 /* Unblocks the sampler's signal in the calling thread, and keeps the block for the program to read.
  * Not async-signal-safe. */
@@ -23,10 +21,9 @@ bool mask_unhide(struct thread_state *thread);
 /* The same after the last signal of the sampler, and removes pending signals of the sampler. Not
  * async-signal-safe. */
 void mask_retire(struct thread_state *thread);
-/* Around the creation of a thread without samples. The first function returns the mask for the
- * second. Async-signal-safe. */
+/* Before the creation of a thread without samples. Returns the mask before, for
+ * program_action_set_mask(). Async-signal-safe. */
 uint64_t mask_block_ours(void);
-void mask_restore(uint64_t mask);
 /* For a foreign signal: makes a hidden block real and sends the signal again. False when the
  * program does not block the signal. Async-signal-safe (makes system calls, as the emulation
  * needs). */

@@ -15,15 +15,11 @@
 #include "sampler/base/identity.h"
 #include "sampler/base/memory.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/base/own_call.h"
+#include "sampler/base/state.h"
 #include "sampler/process/retire.h"
+#include "sampler/signals/kernel_action.h"
 
 #include <sys/signalfd.h>
-
-static uint64_t samplers_bit(void)
-{
-    return UINT64_C(1) << (process.signal - 1);
-}
 
 /* A vfork child gets no signals of the sampler, and runs on its parent's memory. */
 void signalfd_prepare(const sigset_t *mask, size_t mask_bytes)
@@ -31,9 +27,9 @@ void signalfd_prepare(const sigset_t *mask, size_t mask_bytes)
     uintptr_t page = MEMORY_NO_PAGE;
     if (!process_is_sampled() || process.signal == 0 || mask_bytes != sizeof(uint64_t) ||
         process_is_another() || !memory_is_readable(mask, mask_bytes, &page) ||
-        !(*(const uint64_t *)(const void *)mask & samplers_bit()))
+        !(sigset_word(mask) & SIGNAL_BIT(process.signal)))
         return;
-    process_retire();
+    process_retire(RETIREMENT_SIGNALFD);
 }
 
 int signalfd(int fd, const sigset_t *mask, int flags)

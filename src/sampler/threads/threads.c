@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/threads/threads.h"
 
+#include "sampler/arch/arch.h"
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
 #include "sampler/process/launcher.h"
 #include "sampler/process/own_memory.h"
 #include "sampler/recorders/thread_lifecycle.h"
-#include "sampler/sample/clock.h"
 #include "sampler/signals/mask.h"
 #include "sampler/threads/thread_stack.h"
 #include "sampler/threads/timer.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <linux/prctl.h>
 
 static pthread_key_t end_key;
@@ -49,55 +50,17 @@ static void clear_cache(struct thread_state *thread)
         thread->cache[i].generation = 0;
 }
 
+/* The cache and what belongs to it stay. */
 static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
 {
     struct thread_memory *memory = &process.memory->threads[index];
-
-    thread->busy = BUSY_NOT;
-    thread->handle = 0;
+    arch_zero(thread, offsetof(struct thread_state, cache_joins));
     thread->index = index;
     thread->slot = &memory->slot;
     thread->ring = (struct ring){.control = &memory->control, .data = ring_data};
-    thread->last_end_ticks = 0;
-    thread->last_cost_ticks = 0;
-    thread->usual_cost_ticks = 0;
-    thread->merged_ns = 0;
-    thread->user_ns = 0;
-    thread->unseen_ns = 0;
-    thread->accounted_ns = 0;
-    thread->samples = 0;
     thread->timer = -1;
-    thread->exit_rounds = 0;
     thread->skips_interval = load_relaxed(&process.tables->header.quiet);
-    thread->has_no_clock = false;
-    thread->hides_block = false;
-    thread->ever_hid = false;
-    thread->is_blocked = false;
-    for (uint32_t i = 0; i < SAMPLER_MASKS; i++)
-        thread->masks[i].is_known = false;
-    thread->next_mask = 0;
-    thread->usual_mask = 0;
-    thread->stack_bytes = 0;
-    thread->stack_given_avma = 0;
-    thread->context_stacks[0].ss_size = 0;
-    thread->context_stacks[1].ss_size = 0;
     clear_cache(thread);
-}
-
-static void fill_slot(struct thread_slot *slot)
-{
-    slot->tid = 0;
-    slot->produced = 0;
-    slot->lost_ring_full = 0;
-    slot->lost_busy = 0;
-    slot->lost_crashing = 0;
-    slot->lost_away = 0;
-    slot->merged = 0;
-    slot->lost_weight_ns = 0;
-    slot->lost_events = 0;
-    slot->handler_max_ticks = 0;
-    for (uint32_t i = 0; i < HANDLER_BUCKETS; i++)
-        slot->handler_ticks[i] = 0;
 }
 
 struct thread_state *thread_claim(void)
@@ -113,7 +76,7 @@ struct thread_state *thread_claim(void)
             break;
         }
         raise_to(&process.slot->threads_used, index + 1);
-        fill_slot(&memory->slot);
+        arch_zero(&memory->slot.tid, sizeof(memory->slot) - offsetof(struct thread_slot, tid));
         reset_state(&process.threads[index], index, ring_data);
         return &process.threads[index];
     }
@@ -194,8 +157,7 @@ static int c11_thread_main(void *argument)
 
 static struct thread_state *claim_for_new_thread(void)
 {
-    bool has_no_clock = thread_self && thread_self->has_no_clock; /* nor will the new one */
-    if (!process_is_sampled() || has_no_clock || seccomp_forbids(CALLS_OF_THREAD))
+    if (!process_is_sampled() || seccomp_forbids(CALLS_OF_THREAD))
         return NULL;
     if (!launcher_is_gone())
         return thread_claim();
@@ -288,7 +250,7 @@ static void record_exit(struct thread_state *thread)
     header->event = RECORD_EVENT_CPU;
     header->kind = RECORD_EXIT;
     header->flags = 0;
-    header->ticks = clock_ticks(thread);
+    header->ticks = arch_ticks();
     header->weight_ns = unaccounted_ns(thread);
     last->start_avma = (uint64_t)(uintptr_t)thread->start;
     own_syscall(GET_NAME, PR_GET_NAME, last->name);

@@ -14,6 +14,7 @@ struct process process;
 static uint32_t alive = 1;
 uint32_t *process_alive = &alive;
 static struct process_slot slot;
+static const struct process_verdict verdict;
 static struct tables *tables;
 static int waits;
 static bool is_answered, is_vfork_child;
@@ -47,7 +48,8 @@ static int set_up(void **state)
     tables = calloc(1, sizeof(*tables));
     tables->header.takes_departures = 1;
     memset(&slot, 0, sizeof(slot));
-    process = (struct process){.tables = tables, .slot = &slot, .engine = ENGINE_PERF_TRAP};
+    process = (struct process){
+        .tables = tables, .slot = &slot, .verdict = &verdict, .engine = ENGINE_PERF_TRAP};
     is_answered = true;
     is_vfork_child = false;
     waits = 0;

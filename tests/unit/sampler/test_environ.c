@@ -34,14 +34,12 @@ bool memory_is_readable(const void *memory, size_t bytes, uintptr_t *known_page)
 static int set_up(void **state)
 {
     (void)state;
-    char *entries[] = {"A=1", "LD_PRELOAD=" SAMPLER ":libm.so", NOTHING_FORBIDDEN, NULL};
     tables = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_ptr_not_equal(tables, MAP_FAILED);
     process = (struct process){.tables = tables};
-    session_entry[0] = '\0';
-    append(preload_entry, PRELOAD SAMPLER);
-    environ_remember(entries);
+    append(tables->header.session, NAME);
+    append(tables->header.preload, PRELOAD SAMPLER);
     environment_before = environ;
     return 0;
 }

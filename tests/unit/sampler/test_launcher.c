@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,13 +40,11 @@ static void *memory(size_t bytes)
     return start;
 }
 
-/* This process is the launcher, too. */
 static int set_up(void **state)
 {
     (void)state;
     struct requests *requests = memory(sizeof(*requests));
     tables = memory(sizeof(*tables));
-    tables->header.launcher_pid = (uint32_t)getpid();
     process = (struct process){.tables = tables, .requests = requests};
     word = 0;
     return 0;
@@ -92,13 +89,22 @@ static void but_not_longer_than_that(void **state)
     assert_false(await_late_answer(MUCH_LESS_NS));
 }
 
-static void nobody_waits_for_a_launcher_that_is_gone(void **state)
+static void a_wait_in_vain_is_noted_until_the_next_sign_of_life(void **state)
 {
     (void)state;
-    struct stat namespace;
-    assert_int_equal(stat("/proc/self/ns/pid", &namespace), 0);
-    tables->header.launcher_pid = 0x7fffffff;
-    tables->header.launcher_namespace = (uint32_t) namespace.st_ino;
+    tables->header.heartbeat_ticks = arch_ticks();
+    tables->header.stale_ticks = UINT64_MAX;
+    assert_false(launcher_is_stale());
+    assert_false(launcher_await(&word, 1, MUCH_LESS_NS));
+    assert_true(launcher_is_stale());
+    tables->header.heartbeat_ticks++;
+    assert_false(launcher_is_stale());
+}
+
+static void nobody_waits_after_the_end_of_the_recording(void **state)
+{
+    (void)state;
+    tables->header.stop = 1;
     uint64_t start_ns = now_ns();
     assert_false(launcher_await(&word, 1, MUCH_MORE_NS));
     assert_true(now_ns() - start_ns < MUCH_MORE_NS / 2);
@@ -109,7 +115,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_late_answer_is_waited_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(but_not_longer_than_that, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nobody_waits_for_a_launcher_that_is_gone, set_up,
+        cmocka_unit_test_setup_teardown(a_wait_in_vain_is_noted_until_the_next_sign_of_life, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(nobody_waits_after_the_end_of_the_recording, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

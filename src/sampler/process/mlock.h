@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Hook: mlockall(). */
-#pragma once
-
-#include "sampler/base/hook.h"
-
-HOOK int mlockall(int flags);
