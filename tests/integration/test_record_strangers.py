@@ -240,12 +240,16 @@ class Strangers(rec.Case):
                          ["made by clone(), not by fork(): without a sampler"])
 
     def test_in_a_sandbox_that_forbids_what_the_sampler_needs(self):
-        """A forked child, and what one executes."""
+        """A forked child, and what one executes: recorded from outside, unless the user insists on the sampler."""
         for how in ("prctl", "exec"):
-            with self.subTest(how=how):
-                run = self.record(rec.target("sandboxed"), how, 700)
-                self.assertEqual([reason.startswith("in a sandbox") for reason, _ in self.entries(run).values()],
-                                 [True], run.stderr)
+            for record, is_named in ((self.record, True), (super().record, False)):
+                with self.subTest(how=how, is_named=is_named):
+                    run = record(rec.target("sandboxed"), how, 700)
+                    self.assertEqual([reason.startswith("in a sandbox") for reason, _ in self.entries(run).values()],
+                                     [True] if is_named else [], run.stderr)
+                    samples = sorted(process["samples"] for process in run.info["processes"])
+                    self.assertEqual(len(samples), 2)
+                    self.assertEqual(samples[0] > 20, not is_named, samples)
 
 
 if __name__ == "__main__":

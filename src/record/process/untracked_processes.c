@@ -84,7 +84,7 @@ static bool is_taken_outside(struct untracked_processes *untracked, struct untra
 {
     const struct process *process = &item->process;
     bool is_taken = outside_has(untracked->outside, process->pid) ||
-                    (untracked_takes_ring(process->pid) &&
+                    (untracked_takes_ring(untracked->session, process->pid) &&
                      outside_adopt(untracked->outside, process->pid, own_gap_ns(item), false) == 0);
     if (is_taken && process->parent_pid == getpid())
         untracked->has_command = true;
@@ -189,7 +189,7 @@ static void check_executable(struct untracked_processes *untracked, struct proce
     if (!is_certain(untracked, process, executable))
         return;
     uint64_t cpu_ns = proc_cpu_ns(process->pid);
-    if (untracked_takes_ring(process->pid) &&
+    if (untracked_takes_ring(untracked->session, process->pid) &&
         outside_adopt(untracked->outside, process->pid, 0, true) == 0) {
         process_leave(untracked->watch, process, cpu_ns);
         return;

@@ -70,11 +70,19 @@ static bool lacks_address_space(pid_t pid)
     return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < SESSION_LEAST_SPACE_BYTES;
 }
 
-bool untracked_takes_ring(pid_t pid)
+static bool is_in_sandbox(pid_t pid)
+{
+    return proc_status_read(pid).filters > proc_status_read(getpid()).filters;
+}
+
+/* In a sandbox, a forked child maps the tables of its parent, and cannot make its own memory. */
+bool untracked_takes_ring(const struct session *session, pid_t pid)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    return !exec_target_inspect(path, pid).is_other_machine && !is_in_other_recording(pid);
+    bool is_cut_off = is_in_sandbox(pid) && membership_maps_session(session, pid);
+    return !exec_target_inspect(path, pid).is_other_machine &&
+           (is_cut_off || !is_in_other_recording(pid));
 }
 
 const char *untracked_reason_permanent(const struct session *session, pid_t pid,
@@ -96,7 +104,7 @@ const char *untracked_reason(const struct session *session, pid_t pid, uint64_t 
     const char *reason = untracked_reason_permanent(session, pid, executable);
     if (reason)
         return reason;
-    if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
+    if (is_in_sandbox(pid))
         return "in a sandbox: the filter forbids system calls of the sampler";
     if (membership_maps_session(session, pid))
         return executable != 0 && executable == parents

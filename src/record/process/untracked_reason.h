@@ -22,7 +22,7 @@ const char *untracked_reason_permanent(const struct session *session, pid_t pid,
                                        uint64_t executable_id);
 
 /* Whether the engine perf-ring can unwind the program, and no other rec records the process. */
-bool untracked_takes_ring(pid_t pid);
+bool untracked_takes_ring(const struct session *session, pid_t pid);
 
 /* parents_id: the parent's executable. Never NULL; static text. */
 const char *untracked_reason(const struct session *session, pid_t pid, uint64_t executable_id,
