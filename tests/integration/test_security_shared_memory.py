@@ -56,8 +56,12 @@ class SharedMemory(rec.Case):
             with self.subTest(engine=engine):
                 run = self.run_script(THREADS, engine, victim=rec.target("brief_threads"))
                 self.assertEqual(run.status, 128 + 12, run.stderr)  # SIGUSR2: it ran until then
-                threads = [thread for thread in run.info["threads"] if thread["name"] == "brief_threads"]
-                self.assertGreater(sum(thread["cpu_ns"] for thread in threads), SECONDS * 50000000)
+                cpu_ns = {"brief_threads": 0, "scribbles": 0}  # each has a processor, or half of one
+                for thread in run.info["threads"]:
+                    if thread["name"] in cpu_ns:
+                        cpu_ns[thread["name"]] += thread["cpu_ns"]
+                self.assertGreater(cpu_ns["brief_threads"], 0.2 * cpu_ns["scribbles"])
+                self.assertGreater(cpu_ns["brief_threads"], 0)
 
     def test_a_member_forges_answers_and_requests_while_processes_of_another_user_start(self):
         """Without a handler, a process that is armed dies of SIGTRAP."""
