@@ -143,6 +143,9 @@ void record_summary_free(struct record_summary *summary)
 {
     free(summary->not_followed.items);
     free(summary->left_running.items);
+    for (size_t i = 0; i < summary->off_cpu.object_count; i++)
+        free(summary->off_cpu.objects[i].text);
+    free(summary->off_cpu.objects);
     *summary = (struct record_summary){0};
 }
 
@@ -263,6 +266,11 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
     append_text(out, "off_cpu.method", off_cpu->method);
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
         buffer_printf(out, "off_cpu.%s=%" PRIu64 "\n", counters[i].key, counters[i].value);
+    for (size_t i = 0; i < off_cpu->object_count; i++) {
+        buffer_printf(out, "off_cpu.object.%zu=%" PRIu64 " ", i + 1, off_cpu->objects[i].waited_ns);
+        append_escaped(out, off_cpu->objects[i].text, true);
+        buffer_text(out, "\n");
+    }
 }
 
 void record_summary_text(const struct record_summary *summary, struct buffer *out)

@@ -106,6 +106,12 @@ struct record_off_cpu {
     uint64_t guessed;                /* stacks that end at a guess: incomplete */
     uint64_t cpu_ns;                 /* cost in rec */
     bool is_stuck;                   /* a read of a process did not return: all but method is 0 */
+    /* What descriptors of waits lead to; owned, freed by record_summary_free(). */
+    struct record_wait_object {
+        char *text;
+        uint64_t waited_ns;
+    } * objects;
+    size_t object_count;
 };
 
 struct record_summary {

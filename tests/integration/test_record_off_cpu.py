@@ -92,6 +92,26 @@ class OffCpu(rec.Case):
         self.check_shares(6)
         self.check_shares(3, "--off-cpu-interval", "1ms")
 
+    def test_a_deadlock_names_the_holders_of_its_mutexes(self):
+        run = self.recorded(rec.target("deadlock"), rec_options=("--off-cpu", "-o", "rec.data", "--duration", "1",
+                                                                 "--end-command"))
+        text = subprocess.run(["perf", "report", "-D", "-i", run.path()], capture_output=True, text=True, check=True,
+                              timeout=60).stdout
+        holders = {}
+        for record in text.split("PERF_RECORD_SAMPLE")[1:]:
+            tid, weight = re.search(r": \d+/(\d+): ", record), re.search(r"(?m)^\.\.\. weight: (\d+)", record)
+            if "dso: [waiting: lock]" in record:
+                holders[int(tid[1])] = int(weight[1])
+        self.assertEqual(len(holders), 2)
+        for thread, holder in holders.items():
+            self.assertEqual(holders[holder], thread)
+
+    def test_what_is_read_is_named(self):
+        run, _ = self.recorded_waits("sh", "-c", "sleep 0.3 | cat")
+        objects = [note.split(" ", 1) for key, note in run.summary.items() if key.startswith("off_cpu.object.")]
+        pipes = [int(waited) for waited, text in objects if text == "pipe"]
+        self.assert_within(sum(pipes) / 1e9, 0.3, 0.1)
+
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
         by_reason = collections.defaultdict(list)

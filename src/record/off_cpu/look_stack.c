@@ -10,8 +10,7 @@ struct look_stack *look_stack_new(uint64_t reason_avma, const uint64_t *frames,
     struct look_stack *stack = malloc(sizeof(*stack) + 8 * ((size_t)frame_count + 2));
     if (!stack)
         return NULL;
-    stack->users = 1;
-    stack->frame_count = frame_count + 1 + (end_avma != 0);
+    *stack = (struct look_stack){.users = 1, .frame_count = frame_count + 1 + (end_avma != 0)};
     stack->frames[0] = reason_avma;
     memcpy(stack->frames + 1, frames, 8 * (size_t)frame_count);
     if (end_avma)

@@ -8,7 +8,12 @@
 struct look_stack {
     uint32_t users;
     uint32_t frame_count;
-    uint64_t frames[]; /* innermost first: the reason, a synthetic frame */
+    /* Of the wait: address of a futex; holder of a mutex, awaited process, or number in struct
+     * off_objects; 0: none. */
+    uint64_t object_avma;
+    uint64_t object_number;
+    uint32_t descriptor_object; /* the number, if it is one of struct off_objects */
+    uint64_t frames[];          /* innermost first: the reason, a synthetic frame */
 };
 
 /* With one user. The frames follow the reason. NULL: out of memory. */

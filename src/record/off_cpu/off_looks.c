@@ -132,6 +132,17 @@ static void count(struct look_counts *counts, const struct blocked_look *look)
     counts->guessed += is_stack && look->end == OFFLINE_GUESS;
 }
 
+static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_reason *reason,
+                        struct look_stack *stack)
+{
+    stack->object_avma = reason->futex_avma;
+    stack->object_number = (uint64_t)(reason->holder ? reason->holder : reason->child);
+    if (reason->descriptor < 0)
+        return;
+    stack->descriptor_object = off_objects_find(looks->objects, pid, reason->descriptor);
+    stack->object_number = stack->descriptor_object;
+}
+
 static void keep_stack(struct off_looks *looks, struct off_thread *thread,
                        const struct blocked_look *look)
 {
@@ -145,6 +156,8 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
     thread->look.stack =
         look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, look->frame_count,
                        look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED));
+    if (thread->look.stack)
+        keep_object(looks, process->pid, &reason, thread->look.stack);
 }
 
 void off_look(struct off_looks *looks, struct off_thread *thread)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "record/off_cpu/file/off_queue.h"
+#include "record/off_cpu/off_objects.h"
 #include "record/off_cpu/off_tasks.h"
 #include "record/perf_ring/ring_modules.h"
 #include "record/procfs/blocked/blocked_look.h"
@@ -33,6 +34,7 @@ struct off_looks {
     struct ring_modules modules;
     struct blocked_looker looker;
     struct wait_modules waits;
+    struct off_objects *objects;
     struct look_counts counts;
 };
 

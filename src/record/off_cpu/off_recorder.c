@@ -77,6 +77,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
                                          .read_account = thread_account_read};
     recorder->looks.tasks = &recorder->tasks;
     recorder->looks.queue = &recorder->queue;
+    recorder->looks.objects = &recorder->waits.objects;
     recorder->records = (struct off_records){.tasks = &recorder->tasks, .waits = &recorder->waits};
     recorder->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int err = recorder->wake_fd < 0 ? -errno : 0;
@@ -310,6 +311,20 @@ static void add_totals(const struct off_recorder *recorder, struct record_off_cp
     summary->cpu_ns = recorder->cpu_ns;
 }
 
+/* Moves the texts into the summary. */
+static void move_objects(struct off_objects *objects, struct record_off_cpu *summary)
+{
+    summary->objects = calloc(objects->count + 1, sizeof(*summary->objects));
+    for (size_t i = 0; summary->objects && i < objects->count; i++) {
+        struct off_object *object = &objects->objects[i];
+        if (!object->text)
+            break;
+        summary->objects[i] = (struct record_wait_object){object->text, object->waited_ns};
+        summary->object_count++;
+        object->text = NULL;
+    }
+}
+
 void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *summary)
 {
     *summary = (struct record_off_cpu){.method = "switch-records",
@@ -320,6 +335,7 @@ void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *sum
         return;
     recorder->has_thread = false;
     add_totals(recorder, summary);
+    move_objects(&recorder->waits.objects, summary);
 }
 
 void off_recorder_free(struct off_recorder *recorder)
@@ -330,6 +346,7 @@ void off_recorder_free(struct off_recorder *recorder)
     off_writer_close(&recorder->writer);
     off_tasks_free(&recorder->tasks);
     off_looks_close(&recorder->looks);
+    off_objects_free(&recorder->waits.objects);
     off_rings_close(&recorder->rings);
     off_queue_close(&recorder->queue);
     if (recorder->wake_fd >= 0)

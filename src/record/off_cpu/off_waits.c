@@ -3,10 +3,14 @@
 
 #include "record/off_cpu/file/wait_frames.h"
 
+/* stack NULL: only the frame. */
 static void put(struct off_waits *waits, const struct off_thread *thread,
-                const struct wait_piece *piece, const uint64_t *frames, size_t count)
+                const struct wait_piece *piece, const struct look_stack *stack,
+                enum wait_frame frame)
 {
-    const struct off_entry entry = {
+    const uint64_t avma = wait_frame_avma(frame);
+    size_t count = stack ? stack->frame_count : 1;
+    struct off_entry entry = {
         .kind = OFF_ENTRY_SAMPLE,
         .pid = thread->process->pid,
         .tid = thread->tid,
@@ -15,15 +19,18 @@ static void put(struct off_waits *waits, const struct off_thread *thread,
         .program_ns = thread->process->program_ns,
         .sample = {.weight_ns = piece->end_ns - piece->start_ns, .frame_count = count},
     };
+    if (stack) {
+        entry.sample.object_avma = stack->object_avma;
+        entry.sample.object_number = stack->object_number;
+    }
     if (piece->end_ns > piece->start_ns)
-        off_queue_put(waits->queue, &entry, frames, 8 * count);
+        off_queue_put(waits->queue, &entry, stack ? stack->frames : &avma, 8 * count);
 }
 
 static void put_frame(struct off_waits *waits, const struct off_thread *thread,
                       const struct wait_piece *piece, enum wait_frame frame)
 {
-    const uint64_t avma = wait_frame_avma(frame);
-    put(waits, thread, piece, &avma, 1);
+    put(waits, thread, piece, NULL, frame);
 }
 
 /* stack NULL: not seen. */
@@ -33,7 +40,8 @@ static void put_wait(struct off_waits *waits, const struct off_thread *thread,
     uint64_t length_ns = piece->end_ns - piece->start_ns;
     if (stack) {
         waits->sums.with_stack_ns += length_ns;
-        put(waits, thread, piece, stack->frames, stack->frame_count);
+        off_objects_add(&waits->objects, stack->descriptor_object, length_ns);
+        put(waits, thread, piece, stack, WAIT_FRAME_UNSEEN);
     } else {
         waits->sums.unseen_ns += length_ns;
         put_frame(waits, thread, piece, WAIT_FRAME_UNSEEN);

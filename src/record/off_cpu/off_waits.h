@@ -13,6 +13,7 @@
 #pragma once
 
 #include "record/off_cpu/file/off_queue.h"
+#include "record/off_cpu/off_objects.h"
 #include "record/off_cpu/off_tasks.h"
 #include "record/procfs/blocked/blocked_call.h"
 
@@ -37,6 +38,7 @@ struct off_waits {
     bool (*is_runnable)(pid_t pid, pid_t tid);
     uint32_t checks_left;
     struct off_sums sums;
+    struct off_objects objects;
     struct off_thread *to_look; /* threads in a wait without a look */
 };
 

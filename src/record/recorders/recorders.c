@@ -69,8 +69,10 @@ static const struct record_parameter off_cpu_parameters[] = {
      .help = "time between two looks at the stacks of waiting threads, 1ms to 1s"},
 };
 
+/* Address: the futex. Number: the holder of a mutex, the awaited process, or the number of the note
+ * off_cpu.object. */
 static const struct recorder_event off_cpu_events[] = {
-    {.id = RECORD_EVENT_OFF_CPU, .name = "off-cpu", .unit = "ns"},
+    {RECORD_EVENT_OFF_CPU, "off-cpu", "ns", true},
 };
 
 /* Address: the pthread_t. Number of a creation: the new thread's tid. */

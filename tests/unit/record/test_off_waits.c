@@ -3,11 +3,13 @@
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/file/wait_frames.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -123,6 +125,50 @@ static void a_long_wait_has_its_exact_length(void **state)
     assert_int_equal(found.first_ns, 1001 * MS);
     assert_int_equal(world->waits.sums.waiting_ns, 204 * MS);
     assert_int_equal(world->waits.sums.with_stack_ns, 204 * MS);
+}
+
+static void an_object_has_the_time_of_its_waits(void **state)
+{
+    struct world *world = *state;
+    struct off_objects *objects = &world->waits.objects;
+    int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    uint32_t number = off_objects_find(objects, getpid(), descriptor);
+    assert_int_equal(number, 1);
+    assert_int_equal(off_objects_find(objects, getpid(), descriptor), 1);
+    assert_int_equal(off_objects_find(objects, getpid(), -1), 0);
+    assert_string_equal(objects->objects[0].text, "/dev/null");
+    close(descriptor);
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    struct look_stack *stack = off_thread_find(&world->tasks, TID)->look.stack;
+    stack->descriptor_object = number;
+    stack->object_number = number;
+    in(world, 1205 * MS);
+    size_t at = 0;
+    assert_int_equal(objects->objects[0].waited_ns, 204 * MS);
+    assert_int_equal(off_entry_next(&world->queue.entries, &at)->sample.object_number, number);
+    off_objects_free(objects);
+}
+
+/* A server with any number of connections. */
+static void objects_are_limited(void **state)
+{
+    (void)state;
+    struct off_objects objects = {0};
+    int pipes[OFF_OBJECTS_MAX + 10][2];
+    for (uint32_t i = 0; i < OFF_OBJECTS_MAX + 10; i++) {
+        assert_int_equal(pipe2(pipes[i], O_CLOEXEC), 0);
+        assert_int_equal(off_objects_find(&objects, getpid(), pipes[i][0]),
+                         i < OFF_OBJECTS_MAX ? i + 1 : 0);
+    }
+    for (size_t i = 0; i < OFF_OBJECTS_MAX + 10; i++) {
+        close(pipes[i][0]);
+        close(pipes[i][1]);
+    }
+    off_objects_add(&objects, 0, 1);
+    off_objects_add(&objects, OFF_OBJECTS_MAX + 1, 1);
+    off_objects_free(&objects);
 }
 
 static void a_wait_without_a_look_is_not_explained(void **state)
@@ -347,6 +393,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_long_wait_has_its_exact_length),
+        TEST(an_object_has_the_time_of_its_waits),
+        cmocka_unit_test(objects_are_limited),
         TEST(a_wait_without_a_look_is_not_explained),
         TEST(a_look_after_the_wait_does_not_count),
         TEST(short_waits_share_the_exact_sum),

@@ -34,6 +34,7 @@ struct off_entry {
         struct {
             uint64_t weight_ns;
             uint64_t frame_count; /* behind the entry */
+            uint64_t object_avma, object_number;
         } sample;
         struct {
             uint64_t start_avma, end_avma, file_offset; /* the path is behind the entry */

@@ -132,6 +132,8 @@ static void take_sample(struct off_writer *writer, const struct off_entry *entry
                                            .time_ns = time_ns,
                                            .event = RECORD_EVENT_OFF_CPU,
                                            .weight = entry->sample.weight_ns,
+                                           .object_avma = entry->sample.object_avma,
+                                           .number = entry->sample.object_number,
                                            .frames = frames,
                                            .frame_count = (size_t)entry->sample.frame_count};
     perfdata_write_sample(writer->file, &sample);

@@ -98,16 +98,18 @@ static void describe_anonymous(const char *name, char *text, size_t size)
     snprintf(text, size, "%.*s", (int)strcspn(name, "]"), name);
 }
 
-void wait_object_describe(pid_t pid, int descriptor, char *text, size_t size)
+bool wait_object_link(pid_t pid, int descriptor, char *target, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, descriptor);
+    ssize_t length = readlink(path, target, size - 1);
+    target[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+void wait_object_describe_link(pid_t pid, const char *target, char *text, size_t size)
 {
     static const char anonymous[] = "anon_inode:";
-    char path[64], target[512];
-    text[0] = '\0';
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, descriptor);
-    ssize_t length = readlink(path, target, sizeof(target) - 1);
-    if (length < 0)
-        return;
-    target[length] = '\0';
     if (strncmp(target, "socket:[", 8) == 0)
         describe_socket(pid, strtoul(target + 8, NULL, 10), text, size);
     else if (strncmp(target, "pipe:", 5) == 0)
@@ -116,4 +118,12 @@ void wait_object_describe(pid_t pid, int descriptor, char *text, size_t size)
         describe_anonymous(target + sizeof(anonymous) - 1, text, size);
     else
         snprintf(text, size, "%s", target);
+}
+
+void wait_object_describe(pid_t pid, int descriptor, char *text, size_t size)
+{
+    char target[512];
+    text[0] = '\0';
+    if (wait_object_link(pid, descriptor, target, sizeof(target)))
+        wait_object_describe_link(pid, target, text, size);
 }
