@@ -60,14 +60,48 @@ struct profile_waits profile_waits_of(const struct profile *profile, uint32_t th
     return waits;
 }
 
+static bool advance(struct profile_waits *waits)
+{
+    return waits->has_sample = sample_reader_next(&waits->samples);
+}
+
+/* Steps over the samples that belong to the latest wait. */
+static void skip_joined(struct profile_waits *waits)
+{
+    const struct profile_sample *sample = &waits->samples.sample;
+    while (waits->has_sample && sample->time_ns < waits->end_ns &&
+           sample->time_ns == waits->next_ns && sample->call == waits->call) {
+        waits->next_ns += sample->weight;
+        advance(waits);
+    }
+}
+
+/* The end of the wait that begins with this sample. */
+static uint64_t find_end(struct sample_reader ahead)
+{
+    const struct profile_sample first = ahead.sample;
+    uint64_t end_ns = first.time_ns + first.weight;
+    while (sample_reader_next(&ahead) && ahead.sample.time_ns <= end_ns)
+        if (ahead.sample.call == first.call && ahead.sample.time_ns == end_ns)
+            end_ns += ahead.sample.weight;
+    return end_ns;
+}
+
 bool profile_waits_next(struct profile_waits *waits, struct profile_wait *wait)
 {
     const struct profile_sample *sample = &waits->samples.sample;
+    skip_joined(waits);
     if (!waits->has_sample)
         return false;
     *wait = (struct profile_wait){sample->time_ns, sample->weight, sample->thread, sample->call};
-    while ((waits->has_sample = sample_reader_next(&waits->samples)) &&
-           sample->call == wait->call && sample->time_ns == profile_wait_end(wait))
-        wait->length_ns += sample->weight;
+    uint64_t sample_end_ns = profile_wait_end(wait);
+    uint64_t end_ns = sample->time_ns >= waits->end_ns ? find_end(waits->samples) : 0;
+    if (end_ns > sample_end_ns) {
+        wait->length_ns = end_ns - wait->start_ns;
+        waits->call = sample->call;
+        waits->next_ns = sample_end_ns;
+        waits->end_ns = end_ns;
+    }
+    advance(waits);
     return true;
 }

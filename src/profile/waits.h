@@ -14,6 +14,9 @@
  *
  *     samples   |--- a ---|--- a ---|-- a --|       |-- b --|
  *     waits     |----------- a -------------|       |-- b --|
+ *
+ * Samples of sums ([short waits], [runnable] of a second) and shares of sums have a length that was
+ * not measured: such a sample may lie between the samples of a wait, and reach into the next wait.
  */
 #pragma once
 
@@ -60,7 +63,10 @@ static inline uint64_t profile_wait_end(const struct profile_wait *wait)
 /* The waits of a thread, in order. Needs samples with times. */
 struct profile_waits {
     struct sample_reader samples;
-    bool has_sample; /* samples.sample is the first of the next wait */
+    bool has_sample; /* samples.sample is the next one */
+    /* Of the latest wait with several samples: its call, the next of its samples, and its end. */
+    uint32_t call;
+    uint64_t next_ns, end_ns;
 };
 
 struct profile_waits profile_waits_of(const struct profile *profile, uint32_t thread);

@@ -35,9 +35,32 @@ static bool is_followed_by(const struct interval *open, const struct interval *n
     return gap_ns == 0 || (open->is_cpu && gap_ns <= open->end_ns - open->start_ns);
 }
 
+static struct interval_row row_of(const struct interval *interval)
+{
+    return (struct interval_row){.time_ns = interval->start_ns,
+                                 .weight = interval->weight,
+                                 .call = interval->call,
+                                 .has_stack = true};
+}
+
+/* Within the open interval, which goes on. */
+static void add_nested(struct interval_rows *rows, const struct interval *interval)
+{
+    close_open(rows, interval->start_ns, true);
+    push(rows, row_of(interval));
+    push(rows, (struct interval_row){
+                   .time_ns = interval->end_ns, .call = rows->open.call, .has_stack = true});
+    rows->is_open = true;
+}
+
 void interval_rows_add(struct interval_rows *rows, const struct interval *interval)
 {
     rows->first = rows->count = 0;
+    if (rows->is_open && interval->end_ns < rows->open.end_ns &&
+        interval->call != rows->open.call) {
+        add_nested(rows, interval);
+        return;
+    }
     if (rows->is_open) {
         bool is_followed = is_followed_by(&rows->open, interval);
         uint64_t end_ns = is_followed ? interval->start_ns : rows->open.end_ns;
@@ -45,10 +68,7 @@ void interval_rows_add(struct interval_rows *rows, const struct interval *interv
         if (!is_continued)
             close_open(rows, end_ns, is_followed);
     }
-    push(rows, (struct interval_row){.time_ns = interval->start_ns,
-                                     .weight = interval->weight,
-                                     .call = interval->call,
-                                     .has_stack = true});
+    push(rows, row_of(interval));
     rows->open = *interval;
     rows->is_open = true;
 }

@@ -13,6 +13,9 @@
  *     row                 row row      row         row row
  *     weight              0   no stack weight      0   weight
  *
+ * An interval within the open one, a sum with a date of its own, is drawn there; then the open one
+ * goes on.
+ *
  * Invariants: the weights of the rows add up to those of the intervals; times do not decrease.
  */
 #pragma once

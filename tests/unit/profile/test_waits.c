@@ -85,6 +85,33 @@ static void samples_end_to_end_with_equal_calls_are_one_wait(void **state)
     profile_free(profile);
 }
 
+/* A sum dated into a long wait, and a share that reaches into the wait. */
+static void sums_do_not_cut_a_wait(void **state)
+{
+    (void)state;
+    struct profile *profile = make(false);
+    build_wait(profile, 0, "main;[waiting: lock]", 90, 50);
+    build_wait(profile, 0, "main;[waiting: read]", 100, 10);
+    build_wait(profile, 0, "[short waits]", 105, 2);
+    build_wait(profile, 0, "main;[waiting: read]", 110, 10);
+    build_wait(profile, 0, "[runnable]", 120, 30);
+    build_wait(profile, 0, "main;[waiting: read]", 120, 10);
+    build_wait(profile, 0, "main;[waiting: read]", 130, 10);
+    build_wait(profile, 0, "main;[waiting: read]", 160, 5);
+    assert_int_equal(profile_finish_samples(profile), 0);
+    static const struct profile_wait expected[] = {
+        {90, 50, 0, 0}, {100, 40, 0, 0}, {105, 2, 0, 0}, {120, 30, 0, 0}, {160, 5, 0, 0}};
+    struct profile_waits waits = profile_waits_of(profile, 0);
+    struct profile_wait wait;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_true(profile_waits_next(&waits, &wait));
+        assert_int_equal(wait.start_ns, expected[i].start_ns);
+        assert_int_equal(wait.length_ns, expected[i].length_ns);
+    }
+    assert_false(profile_waits_next(&waits, &wait));
+    profile_free(profile);
+}
+
 static uint64_t total_of(struct profile *profile, enum profile_metric metric)
 {
     assert_int_equal(profile_set_metric(profile, metric), 0);
@@ -134,6 +161,7 @@ int main(void)
         cmocka_unit_test(the_leaf_names_the_reason),
         cmocka_unit_test(a_long_reason_is_cut),
         cmocka_unit_test(samples_end_to_end_with_equal_calls_are_one_wait),
+        cmocka_unit_test(sums_do_not_cut_a_wait),
         cmocka_unit_test(wall_time_is_the_sum_with_the_stacks_of_both),
         cmocka_unit_test(a_metric_that_was_not_recorded_is_refused),
     };
