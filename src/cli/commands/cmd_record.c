@@ -26,6 +26,7 @@
 #include "convert/convert.h"
 #include "record/attach/attach.h"
 #include "record/events/event_list.h"
+#include "record/recorders/recorders.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -84,6 +85,8 @@ static int convert(struct record_request *request, struct capture_file *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
 {
     struct sudo_owner owner = sudo_owner_find();
+    bool has_times = outputs_have_times(&request->outputs) ||
+                     recorders_have_off_cpu(request->options.recorders); /* for long waits */
     int gone_fds[OPEN_FILES_MAX];
     struct convert_options from = {.input_name = capture->name,
                                    .debug_directory = request->debug_directory,
@@ -95,7 +98,7 @@ static int convert(struct record_request *request, struct capture_file *capture,
                                    .memory_bytes = request->memory_bytes,
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
-                                   .adds_samples_up = !outputs_have_times(&request->outputs)};
+                                   .adds_samples_up = !has_times};
     int err = capture_file_check_name(capture, error);
     if (!err)
         err = symbolized_load(profile, capture->opened, &from, error);
@@ -213,6 +216,7 @@ static void print_summary(const struct conversion *conversion, const struct prof
         .outputs = &request->outputs,
         .is_private = conversion->is_private,
         .is_verbose = request->verbose,
+        .stuck_after_ns = request->stuck_after_ns,
     };
     run_summary_print(&run);
 }

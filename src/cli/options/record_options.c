@@ -8,6 +8,7 @@
 #include "cli/tables/record_table.h"
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
+#include "cli/waits/stuck.h"
 #include "perfdata/zstd/pack.h"
 #include "record/events/event_list.h"
 #include "record/recorders/recorders.h"
@@ -270,6 +271,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return recorder_names_add(&request->options.recorders, "off-cpu", error);
     case OPTION_OFF_CPU_INTERVAL:
         return parse_off_cpu_interval(request, value, error);
+    case OPTION_STUCK_AFTER:
+        return units_parse_time(value, "--stuck-after", &request->stuck_after_ns, error);
     case 'u':
         return target_list_add_user(&request->targets, value, error);
     case 'a':
@@ -337,7 +340,8 @@ int record_request_parse(struct record_request *request, char *const *words, str
 {
     const struct record_parameter *frequency = recorders_parameter("freq");
     *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default,
-                                       .options.off_cpu_interval_ns = RECORD_OFF_CPU_INTERVAL_NS};
+                                       .options.off_cpu_interval_ns = RECORD_OFF_CPU_INTERVAL_NS,
+                                       .stuck_after_ns = STUCK_AFTER_NS};
     struct options options = options_of(words, record_command.options);
     const char *value;
     int id;

@@ -21,6 +21,7 @@ struct record_request {
     bool use_debuginfod;
     bool symbols_only; /* neither inlined functions nor lines */
     struct export_options export_options;
+    uint64_t stuck_after_ns; /* of the summary */
     bool quiet, verbose;
     bool fails_on_incomplete; /* --fail-on */
     double incomplete_max_percent;

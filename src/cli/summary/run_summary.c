@@ -4,6 +4,7 @@
 #include "base/text/log.h"
 #include "cli/summary/diagnostics.h"
 #include "cli/terminal/format.h"
+#include "cli/waits/waits_report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -198,6 +199,18 @@ static int print_left_running(const struct record_summary *summary)
     return 1;
 }
 
+/* At least a line, if there are such threads. */
+static int print_stuck(const struct run_summary *run, int room)
+{
+    struct stuck stuck;
+    if (!run->profile || !run->result->summary.off_cpu.method ||
+        stuck_find(&stuck, run->profile, run->stuck_after_ns, false) != 0)
+        return 0;
+    int lines = stuck_log(&stuck, room > 1 ? room : 1);
+    stuck_free(&stuck);
+    return lines;
+}
+
 static int print_diagnostics(const struct run_summary *run, int room)
 {
     struct diagnostic diagnostics[DIAGNOSTICS_MAX];
@@ -304,6 +317,7 @@ void run_summary_print(const struct run_summary *run)
     else
         room -= print_nothing_to_sample(run);
     room -= print_off_cpu(&summary->off_cpu) + print_part(run) + print_left_running(summary);
+    room -= print_stuck(run, room);
     print_diagnostics(run, room);
     print_files(run);
     if (is_terminal && summary->samples > 0 && run->profile)

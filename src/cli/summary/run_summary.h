@@ -21,6 +21,7 @@ struct run_summary {
     bool
         is_private; /* outputs have names with a pid: another rec was writing the requested files */
     bool is_verbose;
+    uint64_t stuck_after_ns; /* threads with longer waits at the end are listed */
 };
 
 void run_summary_print(const struct run_summary *run);

@@ -31,6 +31,7 @@ enum {
     OPTION_ALL_USER,
     OPTION_OFF_CPU,
     OPTION_OFF_CPU_INTERVAL,
+    OPTION_STUCK_AFTER,
 };
 
 extern const struct command_spec record_command;

@@ -44,7 +44,8 @@ static bool is_of_system(const struct profile *profile, const struct profile_fra
     const char *lib =
         frame->lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[frame->lib].name);
     return frame->category == PROFILE_KERNEL || strncmp(lib, "libc.", 5) == 0 ||
-           strncmp(lib, "libpthread", 10) == 0 || strncmp(lib, "ld-", 3) == 0;
+           strncmp(lib, "libpthread", 10) == 0 || strncmp(lib, "ld-", 3) == 0 ||
+           strncmp(lib, "librec-sampler", 14) == 0;
 }
 
 const char *wait_text_place(const struct profile *profile, uint32_t stack)
