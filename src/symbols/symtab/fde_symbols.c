@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    /* As all linkers write: version 1, a signed 32-bit offset from here, a 32-bit count, a table of
-     * signed 32-bit offsets from the section. */
-    VERSION_AND_ENCODINGS = 0x3b031b01,
-    HEADER_BYTES = 12,
-    ENTRY_BYTES = 8,
-};
-
 /* The kernel maps 16 pages around each touched byte of a compiler's 3 MB of tables. */
 enum { LET_GO_LOOKUPS = 1024 };
 
@@ -46,20 +38,10 @@ static void read_tables(struct fde_symbols *fdes)
 {
     fdes->was_read = true;
     fdes->names = intern_new();
-    struct cursor c = section_bytes(fdes->handle, ".eh_frame_hdr", &fdes->table_svma);
-    uint32_t encodings = cursor_u32(&c);
-    cursor_skip(&c, 4); /* where .eh_frame is */
-    uint32_t count = cursor_u32(&c);
-    if (encodings == VERSION_AND_ENCODINGS)
-        fdes->table = cursor_sub(&c, (uint64_t)count * ENTRY_BYTES);
+    uint64_t svma = 0;
+    struct cursor section = section_bytes(fdes->handle, ".eh_frame_hdr", &svma);
+    fde_table_open(&fdes->table, section, svma);
     fdes->records = section_bytes(fdes->handle, ".eh_frame", &fdes->records_svma);
-}
-
-static uint64_t table_value(const struct fde_symbols *fdes, size_t entry, size_t which)
-{
-    struct cursor c = fdes->table;
-    cursor_seek(&c, entry * ENTRY_BYTES + which * 4);
-    return fdes->table_svma + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 }
 
 /* The size of the function in its FDE: u32 length, u32 CIE, i32 start, u32 size. */
@@ -90,18 +72,11 @@ const char *fde_symbols_find(struct fde_symbols *fdes, uint64_t svma)
         read_tables(fdes);
     if (++fdes->lookup_count % LET_GO_LOOKUPS == 0)
         elf_handle_drop_pages(fdes->handle);
-    size_t low = 0, high = fdes->names ? fdes->table.size / ENTRY_BYTES : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table_value(fdes, middle, 0) <= svma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    uint32_t up_to = fdes->names ? fde_table_count_up_to(&fdes->table, svma) : 0;
+    if (up_to == 0)
         return NULL;
-    uint64_t start = table_value(fdes, low - 1, 0);
-    if (svma - start >= extent(fdes, table_value(fdes, low - 1, 1)))
+    uint64_t start = fde_table_start_svma(&fdes->table, up_to - 1);
+    if (svma - start >= extent(fdes, fde_table_record_svma(&fdes->table, up_to - 1)))
         return NULL;
     return name_of_start(fdes, start);
 }

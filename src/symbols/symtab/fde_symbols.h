@@ -7,6 +7,7 @@
 
 #include "base/containers/cursor.h"
 #include "base/containers/intern.h"
+#include "elf/fde_table.h"
 #include "symbols/files/elf_handle.h"
 
 #include <stdbool.h>
@@ -15,9 +16,7 @@
 struct fde_symbols {
     const struct elf_handle *handle;
     bool was_read;
-    /* Entries of .eh_frame_hdr: {i32 start, i32 record}, sorted; relative to the section. */
-    struct cursor table;
-    uint64_t table_svma;
+    struct fde_table table;
     struct cursor records; /* .eh_frame */
     uint64_t records_svma;
     struct intern *names; /* as pointers to them stay valid: start -> index in texts */

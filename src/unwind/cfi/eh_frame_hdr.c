@@ -6,69 +6,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of where the section is, of the count and of the table, as all linkers write them. */
 enum {
-    VERSION = 1,
-    FRAME_ENCODING = 0x1b, /* 32 bits, relative to themselves */
-    COUNT_ENCODING = 0x03, /* 32 bits */
-    TABLE_ENCODING = 0x3b, /* 32 bits, relative to the header */
-    ENTRY_BYTES = 8,
     CIES_MOST = 256, /* cc1plus has 5 */
     CIE_BYTES_MOST =
         1024,        /* real CIEs have two dozen; a malformed CIE is parsed again for each FDE */
     PAGE_SHIFT = 12, /* half a dozen functions */
 };
 
-static bool read_count(struct cursor *c, uint32_t *count)
-{
-    bool is_usual = cursor_u8(c) == VERSION;
-    is_usual &= cursor_u8(c) == FRAME_ENCODING;
-    is_usual &= cursor_u8(c) == COUNT_ENCODING;
-    is_usual &= cursor_u8(c) == TABLE_ENCODING;
-    cursor_skip(c, 4);
-    *count = cursor_u32(c);
-    return is_usual && !c->failed && *count <= cursor_left(c) / ENTRY_BYTES;
-}
-
-/* A distance from the header's first byte, converted to a distance from another address. */
-static uint64_t distance(struct cursor *c, uint64_t header_svma, uint64_t from_svma)
-{
-    return header_svma + (uint64_t)(int32_t)cursor_u32(c) - from_svma;
-}
-
-/* Entries are not validated yet. */
-static bool find_table(struct eh_frame_hdr *table, const struct cfi_index *index,
+static bool find_table(struct fde_table *table, const struct cfi_index *index,
                        const struct buffer *header, uint64_t header_svma)
 {
-    struct cursor c = cursor_of(header->bytes, header->size);
-    if (index->section_count == 0 || index->sections[0].is_debug_frame ||
-        !read_count(&c, &table->count) || table->count == 0)
-        return false;
-    table->entries = c.bytes + c.at;
-    table->header_svma = header_svma;
-    return true;
-}
-
-static struct cursor entry_at(const struct eh_frame_hdr *table, uint32_t number)
-{
-    return cursor_of(table->entries + (size_t)number * ENTRY_BYTES, ENTRY_BYTES);
+    return index->section_count > 0 && !index->sections[0].is_debug_frame &&
+           fde_table_open(table, cursor_of(header->bytes, header->size), header_svma) &&
+           table->count > 0;
 }
 
 /* Sets the record's place; end == start marks records not read yet. False: outside of the section
  * or of the executable segments. */
-static bool read_place(const struct eh_frame_hdr *table, uint32_t number,
+static bool read_place(const struct fde_table *table, uint32_t number,
                        const struct cfi_index *index, struct cfi_entry *entry)
 {
     const struct cfi_section *section = &index->sections[0];
-    struct cursor c = entry_at(table, number);
-    uint64_t start = distance(&c, table->header_svma, index->base_svma);
-    uint64_t place = distance(&c, table->header_svma, section->svma);
+    uint64_t start = fde_table_start_svma(table, number) - index->base_svma;
+    uint64_t place = fde_table_record_svma(table, number) - section->svma;
     *entry = (struct cfi_entry){
         .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
     return start < index->size && place < section->size;
 }
 
-static bool read_entries(const struct eh_frame_hdr *table, struct cfi_index *index)
+static bool read_entries(const struct fde_table *table, struct cfi_index *index)
 {
     for (uint32_t i = 0; i < table->count; i++)
         if (!read_place(table, i, index, &index->entries[i]) ||
@@ -107,7 +73,7 @@ static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
 
 int eh_frame_hdr_fill(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
 {
-    struct eh_frame_hdr table;
+    struct fde_table table;
     if (!find_table(&table, index, header, header_svma))
         return -EBADMSG;
     if (array_reserve((void **)&index->entries, &index->entry_capacity, table.count,
@@ -204,48 +170,29 @@ const struct cfi_entry *eh_frame_hdr_find(struct cfi_index *index, uint32_t rela
     return NULL;
 }
 
-static uint64_t start_svma_at(const struct eh_frame_hdr *table, uint32_t number)
-{
-    struct cursor c = entry_at(table, number);
-    return distance(&c, table->header_svma, 0);
-}
-
-static bool is_in_order(const struct eh_frame_hdr *table)
+static bool is_in_order(const struct fde_table *table)
 {
     for (uint32_t i = 1; i < table->count; i++)
-        if (start_svma_at(table, i) <= start_svma_at(table, i - 1))
+        if (fde_table_start_svma(table, i) <= fde_table_start_svma(table, i - 1))
             return false;
     return true;
 }
 
-int eh_frame_hdr_open(struct eh_frame_hdr *table, const struct cfi_index *index,
+int eh_frame_hdr_open(struct fde_table *table, const struct cfi_index *index,
                       const struct buffer *header, uint64_t header_svma)
 {
     return find_table(table, index, header, header_svma) && is_in_order(table) ? 0 : -EBADMSG;
 }
 
-static uint32_t count_up_to_svma(const struct eh_frame_hdr *table, uint64_t svma)
-{
-    uint32_t low = 0, high = table->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (start_svma_at(table, middle) <= svma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-int eh_frame_hdr_list(const struct eh_frame_hdr *table, struct cfi_index *index, uint32_t start,
+int eh_frame_hdr_list(const struct fde_table *table, struct cfi_index *index, uint32_t start,
                       uint64_t end)
 {
-    uint32_t up_to = count_up_to_svma(table, index->base_svma + start);
+    uint32_t up_to = fde_table_count_up_to(table, index->base_svma + start);
     bool is_behind = false;
     index->is_by_header = index->is_partial = true;
     for (uint32_t i = up_to ? up_to - 1 : 0; i < table->count && !is_behind; i++) {
         struct cfi_entry entry;
-        is_behind = start_svma_at(table, i) >= index->base_svma + end;
+        is_behind = fde_table_start_svma(table, i) >= index->base_svma + end;
         if (!read_place(table, i, index, &entry)) {
             index->has_entry = false;
             continue;
@@ -259,8 +206,8 @@ int eh_frame_hdr_list(const struct eh_frame_hdr *table, struct cfi_index *index,
     return 0;
 }
 
-int eh_frame_hdr_read_part(const struct eh_frame_hdr *table, struct cfi_index *index,
-                           uint32_t start, uint64_t end)
+int eh_frame_hdr_read_part(const struct fde_table *table, struct cfi_index *index, uint32_t start,
+                           uint64_t end)
 {
     int err = eh_frame_hdr_list(table, index, start, end);
     size_t kept = 0;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * .eh_frame_hdr: a table of all FDEs of .eh_frame, sorted by address, made by linkers for
- * exceptions. As an index it saves reading all records, most of the work for an index:
- *
- *     version 1 │ three encodings │ address of .eh_frame │ count │ start, FDE │ start, FDE │ …
- *                                                                └─ relative to the first byte here
- *
- * The table is untrusted: the record itself decides, and addresses missing in the table are looked
+ * An index from the table of .eh_frame_hdr (elf/fde_table.h): saves reading all records, most of
+ * the work for an index. The record itself decides, and addresses missing in the table are looked
  * up in an index of all records.
  */
 #pragma once
 
 #include "base/containers/buffer.h"
+#include "elf/fde_table.h"
 #include "unwind/cfi/cfi_index.h"
 
 /* Makes the table's FDEs the entries of an index (with sections, base_svma and size set, .eh_frame
@@ -23,22 +19,15 @@ int eh_frame_hdr_fill(struct cfi_index *index, const struct buffer *header, uint
  * entry, or a record that contradicts the table. */
 const struct cfi_entry *eh_frame_hdr_find(struct cfi_index *index, uint32_t relative);
 
-/* The table in place. */
-struct eh_frame_hdr {
-    const uint8_t *entries; /* borrowed from the header */
-    uint32_t count;
-    uint64_t header_svma;
-};
-
 /* 0, or -EBADMSG: malformed, or not sorted. Places are not validated yet. */
-int eh_frame_hdr_open(struct eh_frame_hdr *table, const struct cfi_index *index,
+int eh_frame_hdr_open(struct fde_table *table, const struct cfi_index *index,
                       const struct buffer *header, uint64_t header_svma);
 
 /* Adds the FDEs in [start, end), with the nearest before and behind, to an empty index, which
  * becomes partial; all records unread. 0 or -ENOMEM. */
-int eh_frame_hdr_list(const struct eh_frame_hdr *table, struct cfi_index *index, uint32_t start,
+int eh_frame_hdr_list(const struct fde_table *table, struct cfi_index *index, uint32_t start,
                       uint64_t end);
 
 /* The same with all records read; entries that contradict their record are left out. */
-int eh_frame_hdr_read_part(const struct eh_frame_hdr *table, struct cfi_index *index,
-                           uint32_t start, uint64_t end);
+int eh_frame_hdr_read_part(const struct fde_table *table, struct cfi_index *index, uint32_t start,
+                           uint64_t end);

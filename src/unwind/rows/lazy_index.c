@@ -9,7 +9,7 @@
 
 struct lazy_index {
     struct cfi_index all; /* without entries */
-    struct eh_frame_hdr table;
+    struct fde_table table;
     struct piece **pieces; /* NULL: not looked up yet */
     size_t count;
 };
@@ -22,7 +22,7 @@ struct piece {
 int lazy_index_new(struct lazy_index **out, const struct cfi_index *all,
                    const struct buffer *header, uint64_t header_svma)
 {
-    struct eh_frame_hdr table;
+    struct fde_table table;
     *out = NULL;
     if (eh_frame_hdr_open(&table, all, header, header_svma) != 0)
         return -EBADMSG;
