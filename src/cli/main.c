@@ -19,7 +19,7 @@ static const struct {
     {"record", cmd_record},     {"convert", cmd_convert}, {"report", cmd_report},
     {"info", cmd_info},         {"list", cmd_list},       {"doctor", cmd_doctor},
     {"annotate", cmd_annotate}, {"diff", cmd_diff},       {"view", view_exec},
-    {"stacks", cmd_stacks},     {"threads", cmd_threads},
+    {"stacks", cmd_stacks},     {"threads", cmd_threads}, {"images", cmd_images},
 };
 
 /* Detects lost output: `rec info >/dev/full` is a failure. */

@@ -6,9 +6,12 @@
 #include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
+#include "cli/options/target_list.h"
+#include "cli/snapshot/doctor_target.h"
 #include "record/launch/probe.h"
 #include "record/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -76,20 +79,8 @@ static void print_advice(const struct record_probe *probe)
                "               profile with perf_event_open\n");
 }
 
-int cmd_doctor(char *const *words)
+static void print_machine(void)
 {
-    struct options options = options_of(words, doctor_command.options);
-    struct error error = {{0}};
-    const char *value;
-    int id = options_next(&options, &value, &error);
-    if (id == OPTIONS_HELP) {
-        help_print_command(stdout, &doctor_command);
-        return STATUS_OK;
-    }
-    if (id != 0) {
-        log_error("%s", id < 0 ? error.text : "rec doctor takes no arguments");
-        return STATUS_FAILED;
-    }
     struct record_probe probe = {0};
     record_probe(&probe);
     print_engine(&probe);
@@ -99,5 +90,43 @@ int cmd_doctor(char *const *words)
     print_debug_info();
     doctor_sandbox_print();
     print_advice(&probe);
-    return STATUS_OK;
+}
+
+static int print_targets(const struct target_list *targets)
+{
+    int status = STATUS_OK;
+    for (size_t i = 0; i < targets->count; i++) {
+        struct error error = {{0}};
+        if (doctor_target_print(targets->ids[i], &error) == 0)
+            continue;
+        log_error("%s", error.text);
+        status = STATUS_FAILED;
+    }
+    return status;
+}
+
+int cmd_doctor(char *const *words)
+{
+    struct options options = options_of(words, doctor_command.options);
+    struct error error = {{0}};
+    struct target_list targets = {0};
+    const char *value;
+    int id, status = STATUS_OK;
+    while ((id = options_next(&options, &value, &error)) == 'p')
+        if (target_list_add(&targets, "-p", value, &error) != 0) {
+            id = -EINVAL;
+            break;
+        }
+    if (id == OPTIONS_HELP) {
+        help_print_command(stdout, &doctor_command);
+    } else if (id != 0) {
+        log_error("%s", id < 0 ? error.text : "rec doctor takes no arguments but -p PID");
+        status = STATUS_FAILED;
+    } else if (targets.count) {
+        status = print_targets(&targets);
+    } else {
+        print_machine();
+    }
+    target_list_free(&targets);
+    return status;
 }

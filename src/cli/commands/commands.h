@@ -24,3 +24,4 @@ int cmd_diff(char *const *words);
 int cmd_doctor(char *const *words);
 int cmd_stacks(char *const *words);
 int cmd_threads(char *const *words);
+int cmd_images(char *const *words);

@@ -33,13 +33,15 @@ const struct command_spec list_command = {
 
 static const struct option_spec doctor_options[] = {
     OPTION_HEADING("Options"),
+    OPTION_TAKING('p', 'p', "pid", "PID[,...]",
+                  "Test these running processes: engines, snapshots, and the rule against each."),
     OPTION_HELP_ROW,
     {0},
 };
 
 const struct command_spec doctor_command = {
     .name = "doctor",
-    .synopsis = "doctor",
+    .synopsis = "doctor [-p PID[,...]]",
     .summary = "capabilities of rec on this machine",
     .description =
         "Tests the engines and the sandbox for this machine and user, and names the setting with "
@@ -59,9 +61,13 @@ const struct command_spec help_command = {
 };
 
 const struct command_spec *const command_table[] = {
-    &record_command,  &report_command, &view_command, &annotate_command, &diff_command,
-    &convert_command, &info_command,   &list_command, &stacks_command,   &threads_command,
-    &doctor_command,  &help_command,   NULL,
+    &record_command, &report_command,
+    &view_command,   &annotate_command,
+    &diff_command,   &convert_command,
+    &info_command,   &list_command,
+    &stacks_command, &threads_command,
+    &images_command, &doctor_command,
+    &help_command,   NULL,
 };
 
 const char command_overview[] =

@@ -36,6 +36,17 @@ static const struct option_spec stacks_options[] = {
     {0},
 };
 
+static const struct option_spec images_options[] = {
+    OPTION_HEADING("Options"),
+    OPTION_TAKING('p', 'p', "pid", "PID[,...]", "Read these processes."),
+    OPTION_SWITCH(SNAPSHOT_JSON, 0, "json",
+                  "Print a JSON object on a line, for each process, with segments."),
+    OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME",
+                  "Give up a process that hangs in the kernel after this time (default 5 s)."),
+    OPTION_HELP_ROW,
+    {0},
+};
+
 #define UNDISTURBED                                                                              \
     "Without --stop no thread is stopped or signalled: waiting threads are read from /proc and " \
     "process memory, "                                                                           \
@@ -69,5 +80,20 @@ const struct command_spec threads_command = {
         "A program called threads is recorded by `rec -- threads`.",
     .operand = "PID",
     .options = threads_options,
+    .exit_status = EXIT_STATUS,
+};
+
+const struct command_spec images_command = {
+    .name = "images",
+    .synopsis = "images -p PID[,...]",
+    .summary = "modules of a running process",
+    .description =
+        "Prints a line for every program, library, vDSO and memfd with code in the process: "
+        "address, size, load bias, build-id, file with its state (deleted or replaced since), and "
+        "the symbols in the file. Header and build-id come from process memory, so they are right "
+        "for files that are gone. Stops and signals nothing.\n\n"
+        "A program called images is recorded by `rec -- images`.",
+    .operand = "PID",
+    .options = images_options,
     .exit_status = EXIT_STATUS,
 };

@@ -14,4 +14,4 @@ enum {
     SNAPSHOT_SHORT_NAMES,
 };
 
-extern const struct command_spec stacks_command, threads_command;
+extern const struct command_spec stacks_command, threads_command, images_command;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/procfs/kernel_image.h"
 
-#include "base/containers/cursor.h"
 #include "base/files/io.h"
+#include "elf/build_id_note.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,29 +27,11 @@ static uint64_t text_avma(FILE *symbols)
     return avma;
 }
 
-/* Names and descriptions are padded to 4 bytes (elf(5)). */
-static void take_build_id(struct kernel_image *image, const void *notes, size_t notes_bytes)
-{
-    struct cursor c = cursor_of(notes, notes_bytes);
-    while (cursor_left(&c) > 0 && !c.failed) {
-        uint64_t name_bytes = cursor_u32(&c), bytes = cursor_u32(&c);
-        uint32_t type = cursor_u32(&c);
-        const uint8_t *name = cursor_bytes(&c, (name_bytes + 3) & ~UINT64_C(3));
-        const uint8_t *description = cursor_bytes(&c, (bytes + 3) & ~UINT64_C(3));
-        bool is_id = name && description && type == NT_GNU_BUILD_ID && name_bytes == 4 &&
-                     memcmp(name, "GNU", 4) == 0 && bytes <= sizeof(image->build_id);
-        if (!is_id)
-            continue;
-        memcpy(image->build_id, description, bytes);
-        image->build_id_bytes = (size_t)bytes;
-    }
-}
-
 int kernel_image_parse(struct kernel_image *image, FILE *symbols, const void *notes,
                        size_t notes_bytes)
 {
     *image = (struct kernel_image){.text_avma = text_avma(symbols)};
-    take_build_id(image, notes, notes_bytes);
+    image->build_id_bytes = build_id_note_find(notes, notes_bytes, image->build_id);
     return image->text_avma ? 0 : -EACCES;
 }
 
