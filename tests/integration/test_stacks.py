@@ -14,6 +14,16 @@ import rec
 NOBODY = 65534
 LOOK_SECONDS = rec.figure(3, 250)
 
+MANY_MAPPINGS = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+for _ in range(20000):
+    libc.mprotect(ctypes.c_void_p(libc.mmap(None, 8192, 0, 0x22, -1, 0)), 4096, 5)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
 
 def as_nobody():
     """Options of Popen: an ordinary user, where the tests run as root."""
@@ -77,6 +87,13 @@ def functions(thread):
 
 
 class WaitingThreads(Watched):
+    def test_a_process_with_more_mappings_of_code_than_the_budget(self):
+        """The libraries are there, though their addresses are the highest."""
+        target = self.start(self.need_program("/usr/bin/python3"), "-c", MANY_MAPPINGS)
+        (thread,) = self.read("stacks", target.pid)["threads"]
+        self.assertIn("libc.so.6", json.dumps(thread))
+        self.assertNotIn("incomplete", thread)
+
     def check_complete(self, program):
         _, threads = self.start_calls(program, **as_nobody())
         for name, thread in threads.items():

@@ -30,14 +30,26 @@ static int enter(struct process_map *map, struct ring_modules *modules, struct p
     return ring_map_put(map, &mapping);
 }
 
+/* Files first: a map beyond the budget lacks code without a file. */
+static int enter_all(struct process_map *map, struct ring_modules *modules, struct proc_maps *list,
+                     pid_t pid, const struct rights *rights)
+{
+    int err = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < list->count && err == 0; i++)
+            if (list->mappings[i].path && is_file(list->mappings[i].path) == (pass == 0))
+                err = enter(map, modules, &list->mappings[i], pid, rights);
+    return err == -E2BIG ? 0 : err;
+}
+
 int snapshot_map_read(struct process_map **map, struct ring_modules *modules, pid_t pid,
                       const struct rights *rights)
 {
     struct proc_maps list = {0};
     *map = ring_map_new();
     int err = *map ? proc_maps_read(&list, pid) : -ENOMEM;
-    for (size_t i = 0; i < list.count && err == 0; i++)
-        err = enter(*map, modules, &list.mappings[i], pid, rights);
+    if (err == 0)
+        err = enter_all(*map, modules, &list, pid, rights);
     proc_maps_free(&list);
     if (err) {
         process_map_release(*map);
