@@ -397,6 +397,8 @@ int record_run(const struct record_options *options, struct record_result *resul
     }
     result->started = true;
     collector_set_root(recording.collector, recording.launch->pid);
+    if (recording.off_cpu)
+        off_recorder_set_root(recording.off_cpu, recording.launch->pid);
     result->summary.end = wait_for_end(&recording);
     err = finish(&recording, error);
 out:

@@ -8,10 +8,19 @@ import re
 import subprocess
 
 import rec
+from test_security_sandbox import install
 
 NOBODY = 65534
+LOAD, EQUAL, RESULT = 0x20, 0x15, 0x06
+NR_PERF_EVENT_OPEN, EACCES = 298, 13
 SAMPLE = re.compile(r"^(?P<name>.*?) +(?P<tid>\d+) +(?P<time>[\d.]+): +(?P<weight>\d+) +(?P<event>[\w-]+):")
 Sample = collections.namedtuple("Sample", "name tid time weight frames")
+
+
+def refuse_perf_events():
+    """A seccomp filter, as in most containers: perf_event_open() fails with EACCES."""
+    install([(LOAD, 0, 0, 0), (EQUAL, 0, 1, NR_PERF_EVENT_OPEN), (RESULT, 0, 0, 0x00050000 | EACCES),
+             (RESULT, 0, 0, 0x7FFF0000)])
 
 
 def waits_of(run):
@@ -77,8 +86,8 @@ class OffCpu(rec.Case):
                              ("call_barrier", "barrier"), ("call_flock", "file lock")):
             self.assertEqual(reasons.get(call), f"[waiting: {reason}]", call)
 
-    def check_shares(self, points, *options):
-        run, waits = self.recorded_waits(rec.target("wait_places"), "3", options=options)
+    def check_shares(self, points, *options, **more):
+        run, waits = self.recorded_waits(rec.target("wait_places"), "3", options=options, **more)
         truth = {name: int(value) for name, value in map(str.split, run.stdout.decode().splitlines())}
         found = {name: sum(sample.weight for sample in waits if name in sample.frames) for name in truth}
         for name, expected in truth.items():
@@ -137,6 +146,16 @@ class OffCpu(rec.Case):
         self.assertEqual(run.status, 0, run.stderr)
         self.assert_within(seconds([w for w in waits_of(run) if w.frames[0] == "[waiting: sleep]"]), 0.5, 0.05)
         self.assertEqual(run.summary["off_cpu.method"], "switch-records")
+
+    def test_without_perf_events_the_sums_are_those_of_schedstat(self):
+        run, waits = self.recorded_waits("sh", "-c", "sleep 1; exec sleep 0.5", preexec_fn=refuse_perf_events)
+        self.assertEqual(run.summary["off_cpu.method"], "schedstat")
+        sleeps = [sample for sample in waits if sample.frames[0] == "[waiting: sleep]"]
+        self.assert_within(seconds(sleeps), 1.5, 0.15)
+        self.assert_within(seconds([sample for sample in waits if sample.frames[0] == "[waiting: child]"]), 1, 0.15)
+
+    def test_without_perf_events_short_waits_have_their_shares(self):
+        self.check_shares(7, preexec_fn=refuse_perf_events)
 
     def test_it_is_off_by_default(self):
         run = self.recorded("sleep", "0.2", rec_options=("-o", "rec.data"))

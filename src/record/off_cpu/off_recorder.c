@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "record/off_cpu/off_attach.h"
+#include "record/off_cpu/off_poll.h"
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
 #include "record/procfs/proc.h"
@@ -34,6 +35,9 @@ struct off_recorder {
     struct off_waits waits;
     struct off_looks looks;
     struct off_records records;
+    struct off_poll poll;
+    bool is_polled;    /* no switch records: the kernel refuses the events */
+    uint32_t root_pid; /* atomic: of the polled tree; 0: does not run yet */
     struct off_queue queue;
     struct off_writer writer; /* of the writer's thread */
     pthread_t thread;
@@ -64,6 +68,23 @@ static uint64_t seed(void)
     return (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32;
 }
 
+/* Refused by the user's rights, a seccomp filter, or a kernel without perf events. */
+static bool is_refusal(int err)
+{
+    return err == -EACCES || err == -EPERM || err == -ENOSYS || err == -ENOENT;
+}
+
+static int open_rings(struct off_recorder *recorder, const struct off_recorder_config *config)
+{
+    recorder->poll = (struct off_poll){.tasks = &recorder->tasks,
+                                       .waits = &recorder->waits,
+                                       .records = &recorder->records,
+                                       .has_children = config->reach == REACH_CHILDREN};
+    int err = off_rings_open(&recorder->rings, config->reach, config->processors);
+    recorder->is_polled = is_refusal(err);
+    return recorder->is_polled ? 0 : err;
+}
+
 int off_recorder_open(struct off_recorder **out, const struct off_recorder_config *config)
 {
     struct off_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -82,7 +103,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     recorder->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int err = recorder->wake_fd < 0 ? -errno : 0;
     if (err == 0)
-        err = off_rings_open(&recorder->rings, config->reach, config->processors);
+        err = open_rings(recorder, config);
     if (err == 0)
         err = off_looks_open(&recorder->looks, config->open_files);
     if (err) {
@@ -96,12 +117,23 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
 
 int off_recorder_await_exec(struct off_recorder *recorder, pid_t pid)
 {
-    return off_rings_await_exec(&recorder->rings, pid);
+    if (recorder->is_polled)
+        return 0;
+    int err = off_rings_await_exec(&recorder->rings, pid);
+    recorder->is_polled = is_refusal(err);
+    return recorder->is_polled ? 0 : err;
+}
+
+void off_recorder_set_root(struct off_recorder *recorder, pid_t pid)
+{
+    store_release(&recorder->root_pid, (uint32_t)pid);
 }
 
 int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *tids,
                         size_t tid_count)
 {
+    if (recorder->is_polled)
+        return -EACCES;
     return off_attach(&recorder->rings, &recorder->tasks, &recorder->waits, pid, tids, tid_count);
 }
 
@@ -109,6 +141,9 @@ static uint64_t read_records(struct off_recorder *recorder)
 {
     struct ring_record record;
     uint64_t until_ns = off_rings_look(&recorder->rings);
+    pid_t root = (pid_t)load_acquire(&recorder->root_pid);
+    if (recorder->is_polled && root)
+        off_poll_round(&recorder->poll, root, until_ns);
     while (off_rings_next(&recorder->rings, until_ns, &record)) {
         recorder->record_ns = until_ns;
         if (record.time_ns)
@@ -186,7 +221,9 @@ static void run_once(struct off_recorder *recorder)
     uint64_t tick_ns = wait_tick_ns(ticks, recorder->next_tick);
     if (now_ns >= tick_ns && !recorder->waits.is_quiet) {
         uint64_t following = wait_tick_from(ticks, now_ns + 1);
-        look_at_waiting(recorder, wait_tick_ns(ticks, following - 1));
+        /* a wait that polling has found now began at a time unknown */
+        look_at_waiting(recorder,
+                        recorder->is_polled ? UINT64_MAX : wait_tick_ns(ticks, following - 1));
     }
     if (now_ns >= tick_ns)
         recorder->next_tick = wait_tick_from(ticks, now_ns + 1);
@@ -199,7 +236,8 @@ static bool is_idle(const struct off_recorder *recorder, uint64_t now_ns)
 {
     uint64_t ticks = IDLE_TICKS + recorder->tasks.count / IDLE_THREADS_PER_TICK;
     uint64_t idle_ns = ticks * recorder->waits.ticks.interval_ns;
-    return !recorder->waits.to_look && now_ns - recorder->record_ns > idle_ns;
+    return !recorder->is_polled && !recorder->waits.to_look &&
+           now_ns - recorder->record_ns > idle_ns;
 }
 
 /* A record may come before the events are switched on. */
@@ -327,9 +365,10 @@ static void move_objects(struct off_objects *objects, struct record_off_cpu *sum
 
 void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *summary)
 {
-    *summary = (struct record_off_cpu){.method = "switch-records",
-                                       .interval_ns = recorder->waits.ticks.interval_ns,
-                                       .is_stuck = recorder->has_thread && !join(recorder)};
+    *summary =
+        (struct record_off_cpu){.method = recorder->is_polled ? "schedstat" : "switch-records",
+                                .interval_ns = recorder->waits.ticks.interval_ns,
+                                .is_stuck = recorder->has_thread && !join(recorder)};
     off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
     if (summary->is_stuck)
         return;

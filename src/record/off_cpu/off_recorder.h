@@ -39,12 +39,16 @@ struct off_recorder;
 /* Before any record of a task is written into the file. 0, or a negative errno and NULL. */
 int off_recorder_open(struct off_recorder **out, const struct off_recorder_config *config);
 
-/* A process that waits before its exec. 0, or the kernel's negative errno. */
+/* A process that waits before its exec. Where the kernel refuses the events, schedstat takes their
+ * place. 0, or a negative errno. */
 int off_recorder_await_exec(struct off_recorder *recorder, pid_t pid);
 
 /* All threads of a running process, or tids. 0, or the kernel's negative errno. */
 int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *tids,
                         size_t tid_count);
+
+/* The command runs. Without perf events its threads are found from now on. From any thread. */
+void off_recorder_set_root(struct off_recorder *recorder, pid_t pid);
 
 /* Starts the thread. 0 or a negative errno. */
 int off_recorder_start(struct off_recorder *recorder);

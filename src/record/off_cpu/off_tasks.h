@@ -7,6 +7,7 @@
 #include "record/off_cpu/short_waits.h"
 #include "record/off_cpu/time/thread_run.h"
 #include "record/off_cpu/time/wait_cut.h"
+#include "record/procfs/blocked/blocked_call.h"
 #include "record/tables/process_map.h"
 
 #include <stdbool.h>
@@ -40,6 +41,12 @@ struct wait_look {
     uint32_t tries;
 };
 
+/* The last read of a thread without switch records. */
+struct thread_poll {
+    struct run_account account;
+    uint64_t read_ns, pause_ns; /* until the next read */
+};
+
 struct off_thread {
     struct off_thread *next_in_bucket;
     pid_t tid;
@@ -51,6 +58,7 @@ struct off_thread {
     struct short_waits shorts;
     struct short_waits runnable; /* intervals of any length, none met */
     struct run_delay delay;
+    struct thread_poll poll;
     uint64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
     bool is_active;    /* has switched since the last window */
     struct off_thread *next_to_look;

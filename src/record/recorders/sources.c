@@ -40,19 +40,28 @@ const struct record_source record_sources[RECORD_SOURCES] = {
     },
 };
 
-const struct record_source record_switches = {
-    .engine = RECORD_ENGINE_AUTO,
-    .name = "switch-records",
-    .description = "kernel rings of context switches; stacks from /proc and process memory",
-    .needs = "perf_event_paranoid <= 2 or CAP_PERFMON",
-    .refusal = refuse_perf_ring,
-};
-
 static const char *refuse_never(const struct record_probe *probe)
 {
     (void)probe;
     return NULL;
 }
+
+const struct record_source record_off_cpu_sources[RECORD_OFF_CPU_SOURCES] = {
+    {
+        .engine = RECORD_ENGINE_AUTO,
+        .name = "switch-records",
+        .description = "kernel rings of context switches; stacks from /proc and process memory",
+        .needs = "perf_event_paranoid <= 2 or CAP_PERFMON",
+        .refusal = refuse_perf_ring,
+    },
+    {
+        .engine = RECORD_ENGINE_AUTO,
+        .name = "schedstat",
+        .description = "counters of threads in /proc, read at each look: exact sums",
+        .needs = "nothing; for commands",
+        .refusal = refuse_never,
+    },
+};
 
 const struct record_source record_hooks = {
     .engine = RECORD_ENGINE_AUTO,

@@ -22,7 +22,8 @@ struct record_source {
 extern const struct record_source record_sources[RECORD_SOURCES]; /* in order of preference */
 
 /* Of off-CPU time, beside each engine. */
-extern const struct record_source record_switches;
+enum { RECORD_OFF_CPU_SOURCES = 2 };
+extern const struct record_source record_off_cpu_sources[RECORD_OFF_CPU_SOURCES];
 
 /* Hooks of the injected sampler: not a value of --engine, beside each of its engines. */
 extern const struct record_source record_hooks;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Off-CPU time without perf events: schedstat of each thread, read at the ticks.
+ *
+ *     last read                                          this read
+ *       ├─────── waiting = the rest ──┬── on a processor ──┤      by the sums of schedstat
+ *
+ * The sums are exact; where a wait began is known to a tick. A thread that does not run is read
+ * less and less often. Threads and processes are found by listing them.
+ */
+#pragma once
+
+#include "record/off_cpu/off_records.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct off_poll {
+    struct off_tasks *tasks;
+    struct off_waits *waits;
+    struct off_records *records;
+    bool has_children; /* processes forked by the first one are recorded too */
+    uint64_t list_due_ns;
+};
+
+/* Reads what is due; root: the first process. */
+void off_poll_round(struct off_poll *poll, pid_t root, uint64_t now_ns);
