@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collector_parts.h"
 
+#include "record/account/unmet_children.h"
 #include "record/events/event_list.h"
 #include "record/launch/exec_target.h"
 #include "record/process/idle_wakeup.h"
@@ -108,6 +109,7 @@ static void look_around(struct collector *collector)
     untracked_processes_look(&collector->untracked);
     outside_take_fibers(&collector->outside, &collector->watch);
     process_watch_find_ended(&collector->watch);
+    unmet_children_write(&collector->tree, &collector->samples, collector->round.now_ns);
     handshake_free_abandoned(&collector->handshake);
     count_running(collector);
     collector->look_due_ns = collector->round.now_ns + collector->look_wait_ns;
@@ -470,6 +472,7 @@ void collector_stop(struct collector *collector, bool command_runs)
     end_processes(collector, command_runs);
     collector->live_ns += untracked_processes_finish(&collector->untracked, command_runs);
     collector->live_ns += outside_finish(&collector->outside, command_runs);
+    unmet_children_write(&collector->tree, &collector->samples, UINT64_MAX);
     pending_finish(&collector->pending, true);
     const struct requests *requests = collector->config.session->requests;
     add_unseen(collector, load_relaxed(&requests->lost_no_request), "too many at one time");

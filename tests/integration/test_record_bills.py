@@ -68,6 +68,29 @@ class Bills(rec.Case):
                 self.assertLess(run.share_of("[not followed]", self_only=True), 5)
                 self.assertGreater(run.count("cpu_seen_ns"), 180e6)
 
+    def test_children_that_nobody_waits_for_are_in_the_bill(self):
+        """They end with their parent, or their parent ignores SIGCHLD: the kernel adds them to no rusage."""
+        for engine in rec.ENGINES:
+            for how in ("left", "ignored"):
+                with self.subTest(engine=engine, how=how):
+                    self.need_engine(engine)
+                    run = self.record(rec.target("odd_children"), how, 4, 50, rec_options=[f"--engine={engine}"])
+                    self.assertEqual(run.status, 0, run.stderr)
+                    self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.03)
+                    self.assertGreater(run.count("cpu_billed_ns"), 390e6)
+
+    def test_children_without_exec_are_named(self):
+        """Their pids and CPU time come from the parent's wait."""
+        for how in ("vfork", "clone3"):
+            with self.subTest(how=how):
+                run = self.record(rec.target("odd_children"), how, 3, 20)
+                children = [process for process in run.info["processes"] if process["samples"] == 0]
+                self.assertEqual([process["name"] for process in children], ["odd_children"] * 3)
+                for process in children:
+                    self.assert_within(process["cpu_ns"] / 20e6, 1, 0.2)
+                self.assertIn("made by vfork() or clone()", run.stderr.decode())
+                self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02)
+
     def test_whoever_waits_and_however(self):
         for how in ("wait", "waitpid", "waitid", "wait3", "wait4", "system", "pclose"):
             for engine in rec.ENGINES:

@@ -237,7 +237,7 @@ class Strangers(rec.Case):
     def test_a_fork_past_the_c_library(self):
         run = self.record(self.need_program("/usr/bin/python3"), "-c", RAW_FORK % WORK_MS)
         self.assertEqual([reason for reason, _ in self.entries(run).values()],
-                         ["made by clone(), not by fork(): without a sampler"])
+                         ["made by vfork() or clone(): without a sampler"])
 
     def test_in_a_sandbox_that_forbids_what_the_sampler_needs(self):
         """A forked child, and what one executes: recorded from outside, unless the user insists on the sampler."""

@@ -103,19 +103,49 @@ static void take_rusage(struct process_tree *tree, const struct process *ended)
         ancestor->counted_children_ns += new_ns + ended->counted_children_ns;
 }
 
+/* Without a passed-on rusage so far. If the parent does not wait, none will come. */
+static void note_end(struct process_tree *tree, const struct process *ended)
+{
+    const struct process *parent = process_find(tree->processes, ended->parent_pid);
+    if (!parent || ended->rusage_ns != 0)
+        return;
+    bool is_counted = ended->is_detached || parent->engine == ENGINE_NONE;
+    ended_children_note(
+        &tree->ended,
+        &(struct ended_child){
+            .pid = process_called_by(ended, parent),
+            .parent_pid = parent->pid,
+            .rusage_ns = is_counted ? 0 : rusage_ns(tree, ended, ended->account.last_cpu_ns)});
+}
+
+void process_tree_take_leave(struct process_tree *tree, pid_t pid, pid_t parent_pid)
+{
+    ended_children_note(&tree->ended, &(struct ended_child){.pid = pid, .parent_pid = parent_pid});
+}
+
+/* A child of the ended process, reaped by now: by init, unless the parent has passed on a
+ * rusage. */
+static bool was_left_to_init(const struct process *ended, const struct process *child)
+{
+    return ended->engine != ENGINE_NONE && child->rusage_ns == 0;
+}
+
 void process_tree_take_end(struct process_tree *tree, const struct process *ended)
 {
     if (ended->is_detached)
         take_rusage(tree, ended);
+    note_end(tree, ended);
+    tree->detached_ns += ended_children_orphan(&tree->ended, ended->pid);
     bool has_changed = false;
     for (size_t i = 0; i < tree->processes->live_count; i++) {
         struct process *process = process_table_at(tree->processes, i);
         struct proc_stat stat;
-        /* Also-ended children most likely ended before their parent, and were waited for. */
-        if (process->has_ended || process->parent_pid != ended->pid ||
-            proc_stat_read(&stat, process->pid, 0) != 0)
+        if (process->has_ended || process->parent_pid != ended->pid)
             continue;
-        process->is_detached = !leads_to_command(tree, process->pid);
+        if (proc_stat_read(&stat, process->pid, 0) == 0)
+            process->is_detached = !leads_to_command(tree, process->pid);
+        else
+            process->is_detached |= was_left_to_init(ended, process);
         has_changed |= process->is_detached;
     }
     if (has_changed)

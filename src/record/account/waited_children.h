@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "record/process/process_table.h"
+#include "record/account/process_tree.h"
 
 /* Hands the rusage of each child that the process has waited for since the last call to the entry
- * of the child. The statements are untrusted: only children of the process, or orphans, get any. */
-void waited_children_take(struct process_table *processes, struct process *waiter);
+ * of the child. The statements are untrusted: only children of the process, or orphans, get any.
+ * Children without an entry go to the tree's table of unmet children. */
+void waited_children_take(struct process_tree *tree, struct process *waiter);

@@ -45,6 +45,8 @@ static void answer(struct departures *departures, struct process *process, uint3
         arm_own(departures, process);
     else if (is_child(departures, process, pid) && !outside_has(departures->outside, pid))
         is_armed = outside_await_exec(departures->outside, pid, false) == 0;
+    if (is_armed)
+        process_tree_take_leave(departures->watch->tree, pid, process->pid);
     bool waited = swap_acq_rel(word, DEPARTURE_REQUESTED, DEPARTURE_DONE);
     if (!waited && is_own)
         disarm_own(departures, process);

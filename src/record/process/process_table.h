@@ -154,6 +154,12 @@ struct process *process_table_add(struct process_table *table, const struct proc
 void process_table_remove(struct process_table *table, size_t i);
 void process_table_free(struct process_table *table);
 
+/* The pid of the child in the pid namespace of its parent. */
+static inline pid_t process_called_by(const struct process *child, const struct process *parent)
+{
+    return child->namespace == parent->namespace ? child->stated_pid : child->pid_for_parent;
+}
+
 /* Remembers the end of a pid. */
 void process_table_note_end(struct process_table *table, pid_t pid, uint64_t end_ns);
 /* Start time of a new process, moved behind the end of an earlier one with this pid. */

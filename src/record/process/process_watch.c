@@ -51,7 +51,7 @@ void process_end_program(struct process_watch *watch, struct process *process)
     process->has_ended = true;
     drain_process(watch->drain, process);
     untracked_threads_end(watch->untracked, process);
-    waited_children_take(watch->processes, process);
+    waited_children_take(watch->tree, process);
     const struct process_slot *slot = process_slot(process);
     watch->samples->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
     uint32_t without_slot = load_relaxed(&slot->lost_no_thread_slot);
@@ -68,6 +68,7 @@ void process_leave(struct process_watch *watch, struct process *process, uint64_
 {
     drain_process(watch->drain, process);
     accounting_leave(watch->accounting, process, cpu_ns, watch->round->now_ns);
+    process_tree_take_leave(watch->tree, process->stated_pid, process->parent_pid);
     process_end_program(watch, process);
 }
 
@@ -132,7 +133,7 @@ void process_watch_find_ended(struct process_watch *watch)
 {
     watch->waits_for_rusage = false;
     for (size_t i = 0; i < watch->processes->live_count; i++)
-        waited_children_take(watch->processes, process_table_at(watch->processes, i));
+        waited_children_take(watch->tree, process_table_at(watch->processes, i));
     find_ends_of_pidfds(watch);
     for (size_t i = 0; i < watch->processes->live_count; i++) {
         struct process *process = process_table_at(watch->processes, i);

@@ -86,6 +86,8 @@ static bool is_taken_outside(struct untracked_processes *untracked, struct untra
     bool is_taken = outside_has(untracked->outside, process->pid) ||
                     (untracked_takes_ring(untracked->session, process->pid) &&
                      outside_adopt(untracked->outside, process->pid, own_gap_ns(item), false) == 0);
+    if (is_taken)
+        process_tree_take_leave(untracked->tree, process->pid, process->parent_pid);
     if (is_taken && process->parent_pid == getpid())
         untracked->has_command = true;
     return is_taken;
@@ -133,6 +135,8 @@ static void forget(struct untracked_processes *untracked, struct untracked_proce
 static void end(struct untracked_processes *untracked, struct untracked_process *item)
 {
     write_gap(untracked, item);
+    if (item->is_written)
+        process_tree_take_leave(untracked->tree, item->process.pid, item->process.parent_pid);
     if (item->is_written)
         task_write_exit(untracked->samples->file, &item->process, untracked->round->now_ns);
     forget(untracked, item);

@@ -108,7 +108,7 @@ const char *untracked_reason(const struct session *session, pid_t pid, uint64_t 
         return "in a sandbox: the filter forbids system calls of the sampler";
     if (membership_maps_session(session, pid))
         return executable != 0 && executable == parents
-                   ? "made by clone(), not by fork(): without a sampler"
+                   ? "made by vfork() or clone(): without a sampler"
                    : record_started_late;
     if (is_in_other_recording(pid))
         return "recorded by another rec";
