@@ -13,3 +13,8 @@ void debug_id_write(const struct profile_lib *lib, char out[34])
     *out++ = '0';
     *out = '\0';
 }
+
+uint32_t debug_name(const struct profile_lib *lib)
+{
+    return lib->category == PROFILE_JIT ? lib->path : lib->name;
+}

@@ -8,3 +8,7 @@
  * fields are integers and appear reversed), then the "age" 0. All zeros without a build-id.
  */
 void debug_id_write(const struct profile_lib *lib, char out[34]);
+
+/* The name that, with the id, tells libs apart, a string of the profile. Generated code: the path,
+ * which has the process and the generation. */
+uint32_t debug_name(const struct profile_lib *lib);

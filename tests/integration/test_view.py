@@ -126,6 +126,26 @@ class View(rec.Case):
         self.assertEqual(int(reply["size"], 16), size)
         self.assertEqual(reply["instructions"], [[int(item["address"], 16) - start, item["text"]] for item in ours])
 
+    def test_generated_code_has_assembly(self):
+        """Two functions at one address, one after the other: two modules."""
+        run = self.recorded(rec.target("jit"), "dump", "0.4", rec_options=["-q", "-o", "rec.data"])
+        server = Server(run.path())
+        self.addCleanup(server.stop)
+        profile = self.profile(server)
+        modules = set()
+        for name in ("first", "second"):
+            lib, address, size = self.native(profile, name)
+            modules.add(lib["debugName"])
+            module = {"debugName": lib["debugName"], "debugId": lib["breakpadId"]}
+            reply = server.post("asm/v1", {**module, "startAddress": hex(address), "size": hex(size)}).json()
+            self.assertEqual([text for _, text in reply["instructions"]][:3],
+                             ["push rbp", "mov rbp, rsp", "mov eax, 0xf4240"])
+            names = {"jobs": [{"memoryMap": [[lib["debugName"], lib["breakpadId"]]],
+                               "stacks": [[[0, address + offset] for offset, _ in reply["instructions"]]]}]}
+            found = server.post("symbolicate/v5", names).json()["results"][0]["stacks"][0]
+            self.assertEqual({frame["function"] for frame in found if "function" in frame}, {name})
+        self.assertEqual(len(modules), 2)
+
     def frame_with_source(self, profile):
         """(lib, address, file) of a sampled line."""
         shared = profile["shared"]

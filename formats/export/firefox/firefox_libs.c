@@ -62,7 +62,7 @@ static void write_lib(struct firefox *firefox, const struct profile_lib *lib)
     json_open(out, '{');
     json_member_string(out, "name", name);
     json_member_string(out, "path", path);
-    json_member_string(out, "debugName", name);
+    json_member_string(out, "debugName", profile_text(firefox->profile, debug_name(lib)));
     json_member_string(out, "debugPath", path);
     debug_id_write(lib, id);
     json_member_string(out, "breakpadId", id);

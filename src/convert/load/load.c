@@ -10,6 +10,7 @@
 #include "base/prefetch.h"
 #include "convert/files/symfs.h"
 #include "convert/files/vdso.h"
+#include "convert/jit/jit_base.h"
 #include "convert/jit/jits.h"
 #include "convert/load/metadata.h"
 #include "convert/load/ordered_events.h"
@@ -437,6 +438,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         profile->product =
             profile->process_count ? profile->processes[0].name : profile_string(profile, "");
     profile_end_calls(profile);
+    jit_bases_set(profile);
     set_times(loader);
     add_notes(loader);
     profile->address_limit = 0;

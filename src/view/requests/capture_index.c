@@ -37,7 +37,7 @@ uint32_t capture_index_lib(const struct capture_index *index, uint32_t from, con
     const struct profile *profile = index->profile;
     for (uint32_t i = from; i < profile->lib_count; i++)
         if (!profile->libs[i].is_synthetic && strcmp(index->debug_ids[i], debug_id) == 0 &&
-            strcmp(profile_text(profile, profile->libs[i].name), name) == 0)
+            strcmp(profile_text(profile, debug_name(&profile->libs[i])), name) == 0)
             return i;
     return PROFILE_NONE;
 }
