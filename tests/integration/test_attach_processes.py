@@ -5,6 +5,7 @@ of children, with names; the recording ends as requested, the target never with 
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -173,6 +174,51 @@ class Stacks(Attached):
         run = self.attach("-p", target.pid, "--duration", "1")
         self.assertFalse(os.path.exists(path))
         self.assertGreater(run.share_of("made_at_run_time"), 50)
+
+
+class Namespaces(Attached):
+    """Processes in other namespaces and root directories are recorded by their pid here."""
+
+    def inmate(self):
+        """The pid here of the program that the target of start() runs in its namespaces."""
+        parents = [self.targets[-1].pid]
+        for pid in parents:
+            if pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == "inmate":
+                return pid
+            for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                parents += map(int, (task / "children").read_text(encoding="ascii").split())
+        return self.fail("the program is not among the descendants")
+
+    def jail(self):
+        """A directory with the program and all that it needs."""
+        root = pathlib.Path(self.open_directory())
+        program = rec.target("attached")
+        shutil.copy(program, root / "inmate")
+        text = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        for path in re.findall(r"(/\S+) \(0x", text):
+            (root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, root / path[1:])
+        return root
+
+    def assert_recorded(self):
+        pid = self.inmate()
+        self.addCleanup(subprocess.run, ["kill", "-KILL", str(pid)], capture_output=True, check=False)
+        run = self.attach("-p", pid, "--duration", "0.5")
+        self.assertGreater(run.count("samples"), 20)
+        self.assertGreaterEqual(run.complete_percent(), 99)
+        self.assertGreater(run.share_of("existing_work"), 80)
+        self.assertEqual([process["pid"] for process in run.info["processes"]], [pid])
+
+    def test_user_pid_and_mount_namespaces(self):
+        root = self.jail()
+        self.start("unshare", "-Urpf", "--mount-proc", root / "inmate", 30, 1, 20)
+        self.assert_recorded()
+
+    def test_another_root_directory(self):
+        if os.geteuid() != 0:
+            self.skipTest("chroot needs root")
+        self.start("chroot", self.jail(), "/inmate", 30, 1, 20)
+        self.assert_recorded()
 
 
 class End(Attached):

@@ -40,7 +40,7 @@ enum {
 extern const char *const image_symbols_names[IMAGE_SYMBOLS];
 
 struct image {
-    char path[IMAGE_PATH_BYTES]; /* in the view of the process; longer paths are cut */
+    char path[IMAGE_PATH_BYTES]; /* as in /proc/PID/maps; longer paths are cut */
     uint64_t start_avma, end_avma;
     uint64_t bias;   /* avma - svma */
     bool has_header; /* the ELF header was read: bias, segments and build-id are known */
