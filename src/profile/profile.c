@@ -67,6 +67,7 @@ void profile_free(struct profile *profile)
         sample_list_free(&profile->lists[i].samples);
     free(profile->lists);
     free(profile->threads);
+    free(profile->wait_objects);
     free(profile->life_events);
     free(profile->events);
     free(profile->notes);

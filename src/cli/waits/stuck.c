@@ -70,8 +70,10 @@ static int collect(struct stuck *stuck, uint64_t after_ns, bool with_idle)
             continue;
         struct stuck_wait *added =
             ARRAY_PUSH(stuck->waits, stuck->wait_count, stuck->wait_capacity);
-        if (added)
+        if (added) {
             *added = found;
+            added->object = wait_object_of(profile, &found.wait);
+        }
         err = added ? 0 : -ENOMEM;
         stuck->at_end += found.is_at_end;
     }

@@ -13,7 +13,8 @@
 struct stuck_wait {
     struct profile_wait wait;
     bool is_at_end;
-    uint32_t group; /* in groups */
+    uint32_t group;  /* in groups */
+    uint32_t object; /* see wait_object_of() */
 };
 
 struct stuck_group {

@@ -18,6 +18,20 @@ static uint32_t thread_at(const void *context, size_t index)
     return members->stuck->waits[members->first + index].wait.thread;
 }
 
+enum { OBJECTS_SHOWN = 6 };
+
+static void print_objects(const struct stuck *stuck, const struct stuck_group *group)
+{
+    for (size_t i = 0; i < group->count && i < OBJECTS_SHOWN; i++) {
+        const struct stuck_wait *wait = &stuck->waits[group->first + i];
+        uint32_t thread = wait->wait.thread;
+        struct wait_object object =
+            wait_text_object(stuck->profile, thread, &group->reason, wait->object);
+        if (object.text[0])
+            text_print(stdout, "  %d: %s\n", (int)stuck->profile->threads[thread].tid, object.text);
+    }
+}
+
 static void print_group(const struct stuck *stuck, const struct stuck_group *group,
                         unsigned columns)
 {
@@ -30,6 +44,7 @@ static void print_group(const struct stuck *stuck, const struct stuck_group *gro
     text_print(stdout, "  %s; ", wait_text_reason(&group->reason));
     wait_text_threads(stuck->profile, group->count, thread_at, &members);
     printf("\n");
+    print_objects(stuck, group);
     wait_text_frames(stuck->profile, group->stack, columns);
 }
 
@@ -66,6 +81,8 @@ int stuck_log(const struct stuck *stuck, int most)
         const struct profile_wait *wait = &stuck->waits[group->first].wait;
         const struct profile_thread *thread = &profile->threads[wait->thread];
         char others[64] = "", more[80] = "";
+        struct wait_object object = wait_text_object(profile, wait->thread, &group->reason,
+                                                     stuck->waits[group->first].object);
         named += group->count;
         if (group->count > 1)
             snprintf(others, sizeof(others), " and %s more threads",
@@ -73,10 +90,11 @@ int stuck_log(const struct stuck *stuck, int most)
         if (lines + 1 == most && named < stuck->at_end)
             snprintf(more, sizeof(more), "; %s more: rec report --stuck",
                      format_count(stuck->at_end - named).text);
-        log_info("waiting at the end: %s (%d)%s, for %s: %s in %s%s",
+        log_info("waiting at the end: %s (%d)%s, for %s: %s in %s%s%s%s",
                  profile_text(profile, thread->name), (int)thread->tid, others,
                  format_duration(wait->length_ns).text, wait_text_reason(&group->reason),
-                 wait_text_place(profile, group->stack), more);
+                 wait_text_place(profile, group->stack), object.text[0] ? ", " : "", object.text,
+                 more);
         lines++;
     }
     return lines;

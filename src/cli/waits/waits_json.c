@@ -103,6 +103,10 @@ void stuck_json(const struct stuck *stuck, const char *path, struct buffer *out)
             json_member_unsigned(
                 out, "start_ns",
                 wait->start_ns > profile->start_ns ? wait->start_ns - profile->start_ns : 0);
+            struct wait_object object = wait_text_object(profile, wait->thread, &group->reason,
+                                                         stuck->waits[group->first + j].object);
+            if (object.text[0])
+                json_member_string(out, "object", object.text);
             member_calls(profile, group->stack, out);
             json_close(out, '}');
         }

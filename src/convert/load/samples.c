@@ -174,6 +174,9 @@ static int take(struct samples *samples, const struct perfdata_event *event)
         note_cgroup(samples, sample.thread, event->cgroup);
     }
     int err = take_stack(samples, event, &sample, is_wanted);
+    if (err == 0 && is_wanted && events_are_off_cpu(attr) && attr->sample_type & PERF_SAMPLE_ADDR &&
+        event->weight)
+        err = profile_add_wait_object(samples->profile, &sample, (uint32_t)event->weight);
     return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, &sample);
 }
 

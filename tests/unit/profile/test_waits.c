@@ -112,6 +112,21 @@ static void sums_do_not_cut_a_wait(void **state)
     profile_free(profile);
 }
 
+static void the_object_of_a_wait_is_of_its_time_and_thread(void **state)
+{
+    (void)state;
+    struct profile *profile = make(false);
+    const struct profile_sample samples[] = {
+        {.time_ns = 90}, {.time_ns = 110}, {.time_ns = 110, .thread = 1}, {.time_ns = 150}};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(profile_add_wait_object(profile, &samples[i], 70 + i), 0);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 50, 0, 0}), 71);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 51, 0, 0}), 73);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 50, 1, 0}), 72);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 5, 0, 0}), 0);
+    profile_free(profile);
+}
+
 static uint64_t total_of(struct profile *profile, enum profile_metric metric)
 {
     assert_int_equal(profile_set_metric(profile, metric), 0);
@@ -162,6 +177,7 @@ int main(void)
         cmocka_unit_test(a_long_reason_is_cut),
         cmocka_unit_test(samples_end_to_end_with_equal_calls_are_one_wait),
         cmocka_unit_test(sums_do_not_cut_a_wait),
+        cmocka_unit_test(the_object_of_a_wait_is_of_its_time_and_thread),
         cmocka_unit_test(wall_time_is_the_sum_with_the_stacks_of_both),
         cmocka_unit_test(a_metric_that_was_not_recorded_is_refused),
     };
