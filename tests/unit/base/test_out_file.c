@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,6 +173,38 @@ static void the_reader_of_a_fifo_gets_what_is_written(void **state)
 
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
 
+static void *exchange_names(void *is_over)
+{
+    while (!__atomic_load_n((bool *)is_over, __ATOMIC_ACQUIRE))
+        (void)renameat2(AT_FDCWD, "fifo", AT_FDCWD, "link", RENAME_EXCHANGE);
+    return NULL;
+}
+
+/* Another user owns the directory and exchanges the names. */
+static void what_was_judged_is_opened(void **state)
+{
+    (void)state;
+    bool is_over = false;
+    pthread_t other;
+    struct out_file out;
+    struct stat status;
+    write_file("victim", "");
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(symlink("victim", "link"), 0);
+    int reader = open("fifo", O_RDWR);
+    assert_int_equal(pthread_create(&other, NULL, exchange_names, &is_over), 0);
+    for (int i = 0; i < 20000; i++) {
+        if (out_open(&out, "fifo", geteuid(), NULL) != 0)
+            continue;
+        assert_int_equal(fstat(out.fd, &status), 0);
+        assert_true(S_ISFIFO(status.st_mode) == out.is_in_place);
+        out_discard(&out);
+    }
+    __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
+    pthread_join(other, NULL);
+    close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +217,7 @@ int main(void)
         IN_DIRECTORY(a_missing_directory_is_named),
         IN_DIRECTORY(names_that_are_too_long_are_refused),
         IN_DIRECTORY(the_reader_of_a_fifo_gets_what_is_written),
+        IN_DIRECTORY(what_was_judged_is_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
