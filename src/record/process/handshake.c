@@ -269,6 +269,9 @@ static void leave_outside(struct handshake *handshake, struct join *join,
     answer_unsampled(join);
     reply(request);
     uint64_t cpu_ns = proc_cpu_ns(pid);
+    struct proc_stat stat;
+    if (!before && proc_stat_read(&stat, pid, 0) == 0)
+        process_tree_take_leave(handshake->tree, pid, stat.parent);
     if (!outside_has(handshake->outside, pid) &&
         outside_adopt(handshake->outside, pid, 0, before != NULL) == 0 && before)
         process_leave(handshake->watch, before, cpu_ns);
