@@ -268,8 +268,10 @@ static void connect_watch(struct collector *collector, const struct collector_co
                                                 .samples = &collector->samples,
                                                 .gaps = &collector->gaps,
                                                 .processors = processors};
-    collector->tree = (struct process_tree){
-        .processes = &collector->processes, .round = round, .processors = processors};
+    collector->tree = (struct process_tree){.processes = &collector->processes,
+                                            .round = round,
+                                            .processors = processors,
+                                            .command_only = config->options->no_inherit};
     struct process_watch *watch = &collector->watch;
     watch->processes = &collector->processes;
     watch->drain = &collector->drain;

@@ -23,6 +23,7 @@ struct process_tree {
     struct process_table *processes;
     const struct round *round;
     uint32_t processors;
+    bool command_only;    /* children are not recorded */
     pid_t root_pid;       /* atomic: the command's; 0: not started yet */
     uint64_t detached_ns; /* CPU time of ended detached processes */
     struct ended_children ended;

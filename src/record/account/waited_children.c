@@ -69,7 +69,8 @@ static void note_unmet(struct process_tree *tree, const struct process *waiter, 
 {
     uint64_t now_ns = tree->round->now_ns;
     uint64_t most_ns = (now_ns - waiter->start_ns) * tree->processors;
-    bool is_ours = waiter->stated_pid == waiter->pid && waiter->engine != ENGINE_NONE;
+    bool is_ours =
+        !tree->command_only && waiter->stated_pid == waiter->pid && waiter->engine != ENGINE_NONE;
     if (!is_ours || rusage_ns < UNMET_LEAST_NS || rusage_ns > most_ns || has_known_child(tree, pid))
         return;
     struct unmet_child child = {
