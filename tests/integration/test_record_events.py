@@ -15,15 +15,17 @@ import decoders  # noqa: E402
 
 NOBODY = 65534
 TOUCHES = 1000
-# The touches are on lines 3 and 4: one in four by even().
+# The touches are on lines 3 and 4: one in four by even(). The rows of the program are ready after the sleep: large
+# copies of stacks fill a ring.
 TOUCH = r"""#include <sys/mman.h>
-static char *memory;
-static void even(long i) { memory[i * 4096] = 1; }
+#include <time.h>
+static char *memory; static void even(long i) { memory[i * 4096] = 1; }
 static void odd(long i) { memory[i * 4096] = 1; }
 int main(void)
 {
     memory = mmap(0, 1000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(memory, 1000 * 4096, MADV_NOHUGEPAGE);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, 0);
     for (long i = 0; i < 1000; i++) if (i % 4) odd(i); else even(i);
     return 0;
 }
