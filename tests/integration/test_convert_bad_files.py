@@ -430,7 +430,7 @@ class BadFiles(rec.Case):
     def test_a_file_that_is_not_there(self):
         done, stacks, _ = self.convert()
         self.assertNotIn("in_program", stacks)
-        self.assertRegex(done.stderr, r"no names for program \([0-9.]+ % of samples\): file not found")
+        self.assertRegex(done.stderr, r"no names for program \([0-9.]+ % of samples, [0-9.]+ % pass through\): file not found")
         self.assertNotIn("library", done.stderr)
 
     def test_no_file_where_debug_info_is_looked_for(self):
