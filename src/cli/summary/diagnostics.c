@@ -54,7 +54,7 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
     switch (loss) {
     case RECORD_LOST_RING_FULL:
         return summary->lost[RECORD_LOST_AWAY] ? WAS_AWAY
-                                               : "rec could not keep up: lower the rate with -F";
+                                               : "rec could not keep up: lower the rate (-F, -c)";
     case RECORD_LOST_BUSY:
         return "the next sample was due during a sample: lower the rate with -F";
     case RECORD_LOST_NO_THREAD:
