@@ -23,11 +23,6 @@ bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, ui
     return ticks_until(cut, ticks, end_ns) >= 2;
 }
 
-bool wait_has_tick(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns)
-{
-    return ticks_until(cut, ticks, end_ns) >= 1;
-}
-
 static uint64_t span(const struct wait_cut *cut, const struct wait_ticks *ticks)
 {
     uint64_t second = SECOND_NS / ticks->interval_ns;

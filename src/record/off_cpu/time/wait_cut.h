@@ -33,8 +33,6 @@ struct wait_cut wait_cut_begin(const struct wait_ticks *ticks, uint64_t start_ns
 
 /* Whether a wait until this time has two ticks or more. */
 bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns);
-/* Whether a wait until this time has a tick. */
-bool wait_has_tick(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns);
 
 /* The next sample of a long wait; is_over: the wait ends at until_ns. False: no more yet. */
 bool wait_cut_next(struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t until_ns,
