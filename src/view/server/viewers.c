@@ -16,7 +16,8 @@ const char *viewer_file_suffix(const struct exporter *exporter)
     return exporter->suffixes[0];
 }
 
-size_t viewer_origin_length(const char *profiler)
+/* Without slashes at the end. */
+static size_t origin_length(const char *profiler)
 {
     size_t length = strlen(profiler);
     while (length > 0 && profiler[length - 1] == '/')
@@ -50,7 +51,7 @@ char *viewer_firefox(const struct addresses_of_view *addresses)
     struct buffer out = {0}, profile = {0};
     buffer_printf(&profile, "%s/profile.json", addresses->base);
     buffer_u8(&profile, 0);
-    buffer_append(&out, addresses->profiler, viewer_origin_length(addresses->profiler));
+    buffer_append(&out, addresses->profiler, origin_length(addresses->profiler));
     buffer_text(&out, "/from-url/");
     if (!profile.failed)
         append_encoded(&out, (const char *)profile.bytes);

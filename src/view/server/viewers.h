@@ -17,9 +17,6 @@ struct addresses_of_view {
  * samples have gigabytes. */
 const char *viewer_file_suffix(const struct exporter *exporter);
 
-/* Without slashes at the end. */
-size_t viewer_origin_length(const char *profiler);
-
 char *viewer_firefox(const struct addresses_of_view *addresses);
 char *viewer_speedscope(const struct addresses_of_view *addresses);
 char *viewer_html(const struct addresses_of_view *addresses);
