@@ -77,9 +77,11 @@ class Complete(rec.Case):
     def test_what_is_left_when_a_thread_ends_lies_where_its_samples_do(self):
         stacks = self.recorded(rec.target("equal_threads"), "4", "200",
                                rec_options=["-q", "--engine=timer"]).stacks()
-        starts = {stack[:-1] for stack in stacks if stack[-1] == "thread_start"}
         callers = {stack[:stack.index("thread_start")] for stack in stacks
-                   if stack[-1] != "thread_start" and "thread_start" in stack}
+                   if stack[-1] != "[between samples]" and "thread_start" in stack}
+        starts = {stack[:-2] for stack in stacks
+                  if stack[-2:] == ("thread_start", "[between samples]")}
+        self.assertFalse([stack for stack in stacks if stack[-1] == "thread_start"])
         self.assertTrue(starts)
         self.assertEqual(starts, callers)
 

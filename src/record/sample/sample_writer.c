@@ -209,15 +209,16 @@ void sample_write_synthetic(struct sample_writer *writer, struct process *proces
 void sample_write_thread_end(struct sample_writer *writer, struct process *process, pid_t tid,
                              uint64_t start_avma, uint64_t weight_ns, uint64_t time_ns)
 {
-    uint64_t frames[1 + THREAD_ROOT_FRAMES] = {start_avma};
-    memcpy(frames + 1, process->thread_root_avmas, sizeof(frames) - sizeof(frames[0]));
+    /* Callers are looked up one byte before their address. */
+    uint64_t frames[2 + THREAD_ROOT_FRAMES] = {synthetic_avma(SYNTHETIC_BETWEEN), start_avma + 1};
+    memcpy(frames + 2, process->thread_root_avmas, sizeof(process->thread_root_avmas));
     struct perfdata_sample record = {
         .pid = (uint32_t)process->pid,
         .tid = (uint32_t)tid,
         .time_ns = time_ns,
         .weight = weight_ns,
         .frames = frames,
-        .frame_count = process->thread_root_avmas[0] ? 1 + THREAD_ROOT_FRAMES : 1,
+        .frame_count = process->thread_root_avmas[0] ? 2 + THREAD_ROOT_FRAMES : 2,
     };
     write_and_account(writer, process, &record);
     count_end(writer, weight_ns, writer->period_ns);

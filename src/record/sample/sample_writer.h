@@ -80,6 +80,7 @@ void sample_write_record(struct sample_writer *writer, const struct raw_sample *
 void sample_write_synthetic(struct sample_writer *writer, struct process *process, pid_t tid,
                             enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
 
-/* CPU time at the end of a thread, below its start routine. */
+/* CPU time between the last sample of a thread and its end: [between samples], below the start
+ * routine. */
 void sample_write_thread_end(struct sample_writer *writer, struct process *process, pid_t tid,
                              uint64_t start_avma, uint64_t weight_ns, uint64_t time_ns);
