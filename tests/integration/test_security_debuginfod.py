@@ -161,20 +161,45 @@ class Debuginfod(rec.Case):
         self.assertLess(self.largest_bytes, TOTAL_BYTES + MIB)
         self.assertLess(memory, MEMORY_BYTES)
 
-    def test_the_client_has_no_file_of_the_conversion(self):
-        """Neither the capture nor an output is open in the process that talks to the server."""
+    def descriptors(self, pid):
+        return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd") if int(fd) > 2]
+
+    def test_the_process_that_parses_has_no_network_and_the_client_has_no_file(self):
+        """report starts the download process, which starts the client of a download. report is confined; neither the
+        capture nor an output is open in the others."""
         with self.serving("silent") as server:
             process = self.start(1, server.url)
             while not server.requests and process.poll() is None:
                 time.sleep(0.01)
-            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-                children = file.read().split()
-            opened = [os.readlink(f"/proc/{pid}/fd/{fd}") for pid in children for fd in os.listdir(f"/proc/{pid}/fd")]
+            pids = [process.pid, *descendants(process.pid)]
+            opened = [self.descriptors(pid) for pid in pids]
+            with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+                state = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+            with open("/proc/net/tcp", encoding="ascii") as file:
+                connections = {line.split()[9] for line in file.readlines()[1:]}
             process.terminate()
             self.end(process)
-        self.assertTrue(any(path.startswith("socket:") for path in opened), opened)
-        mine = [path for path in opened if path.startswith(self.directory) and not path.startswith(self.cache)]
+        self.assertEqual((state["NoNewPrivs"], state["Seccomp"]), ("1", "2"))
+        connected = [any(f"socket:[{inode}]" in paths for inode in connections) for paths in opened]
+        self.assertEqual(connected, [False, False, True], opened)
+        self.assertEqual([path.split(":")[0] for path in opened[1]], ["socket"])
+        mine = [path for path in opened[2] if path.startswith(self.directory) and not path.startswith(self.cache)]
         self.assertEqual(mine, [])
+        for pid in pids:
+            self.assert_ends(pid)
+
+    def assert_ends(self, pid):
+        for _ in range(500):
+            if not os.path.exists(f"/proc/{pid}"):
+                return
+            time.sleep(0.02)
+        self.fail(f"process {pid} is left behind")
+
+
+def descendants(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        children = file.read().split()
+    return [found for child in children for found in (child, *descendants(child))]
 
 
 if __name__ == "__main__":

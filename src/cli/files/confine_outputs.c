@@ -4,6 +4,7 @@
 #include "base/files/output_path.h"
 #include "base/sandbox/confine_conversion.h"
 #include "base/text/log.h"
+#include "convert/symbolize/debuginfod_client.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +23,11 @@ static size_t open_directories(int *directories, size_t count, const struct outp
 
 void confine_to_recording(const struct outputs *outputs, int capture_directory, bool use_debuginfod)
 {
-    int err = -ENOMEM;
     size_t most = outputs ? outputs->count : 0;
-    if (use_debuginfod)
-        return;
+    int err = use_debuginfod ? debuginfod_client_start() : 0;
+    if (err)
+        log_error("--debuginfod: cannot start the client: %s", strerror(-err));
+    err = -ENOMEM;
     int *directories = calloc(most + 1, sizeof(*directories));
     if (directories) {
         size_t held = capture_directory >= 0;

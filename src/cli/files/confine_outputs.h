@@ -5,8 +5,8 @@
 #include "cli/files/outputs.h"
 
 /* Confines this process to writing in the directories of the outputs (NULL: none), before the
- * capture is parsed. Not with --debuginfod: the client connects to servers and writes a cache. A
- * failure is printed, and the conversion continues. */
+ * capture is parsed. use_debuginfod: starts the process of downloads first. A failure is printed,
+ * and the conversion continues. */
 void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod);
 
 /* The same for the conversion at the end of a recording, which also writes names into the capture,

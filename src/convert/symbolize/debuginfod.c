@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "base/containers/buffer.h"
-#include "convert/symbolize/debuginfod_fetch.h"
+#include "convert/files/module_segments.h"
+#include "convert/symbolize/debuginfod_client.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,23 +56,22 @@ static uint64_t total_bytes(void)
     return largest_file_bytes() > TOTAL_BYTES ? largest_file_bytes() : TOTAL_BYTES;
 }
 
-struct child {
-    pid_t pid; /* 0: none */
+struct running {
+    struct debuginfod_file *file; /* NULL: a free place */
     int fd;
-    struct debuginfod_file *file;
     uint64_t reserved_bytes;
-    struct buffer answer;
+    struct buffer reply;
 };
 
 struct download {
     struct debuginfod *debuginfod;
-    struct child children[AT_ONCE];
-    uint64_t reserved_bytes; /* of all running children */
+    struct running places[AT_ONCE];
+    uint64_t reserved_bytes; /* of all running downloads */
     size_t running;
 };
 
 /* Room for another file: the total without all files, and without the limits of running
- * children. */
+ * downloads. */
 static uint64_t room_bytes(const struct download *download)
 {
     uint64_t used = download->debuginfod->fetched_bytes + download->reserved_bytes;
@@ -87,7 +86,7 @@ static unsigned seconds_left(const struct debuginfod *debuginfod)
     return (unsigned)(left < most ? left : most);
 }
 
-static void start(struct download *download, struct child *child, struct debuginfod_file *file)
+static void start(struct download *download, struct running *place, struct debuginfod_file *file)
 {
     struct debuginfod_fetch fetch = {
         .build_id = file->build_id,
@@ -95,14 +94,13 @@ static void start(struct download *download, struct child *child, struct debugin
         .largest_bytes = largest_file_bytes(),
         .seconds = seconds_left(download->debuginfod),
     };
-    *child = (struct child){.file = file, .reserved_bytes = fetch.largest_bytes};
-    pid_t pid = debuginfod_fetch_start(&fetch, &child->fd);
-    if (pid < 0) {
-        file->err = pid;
+    int fd = debuginfod_client_request(&fetch);
+    if (fd < 0) {
+        file->err = fd;
         return;
     }
-    child->pid = pid;
-    download->reserved_bytes += child->reserved_bytes;
+    *place = (struct running){.file = file, .fd = fd, .reserved_bytes = fetch.largest_bytes};
+    download->reserved_bytes += place->reserved_bytes;
     download->running++;
 }
 
@@ -113,7 +111,7 @@ static void start_more(struct download *download)
     for (size_t i = 0; i < AT_ONCE && debuginfod->tried < debuginfod->count; i++) {
         struct debuginfod_file *file = &debuginfod->files[debuginfod->tried];
         bool has_room = room_bytes(download) >= largest_file_bytes();
-        if (download->children[i].pid || (!has_room && download->running))
+        if (download->places[i].file || (!has_room && download->running))
             continue;
         debuginfod->tried++;
         if (!has_room)
@@ -121,56 +119,69 @@ static void start_more(struct download *download)
         else if (seconds_left(debuginfod) == 0)
             file->err = DEBUGINFOD_TOO_SLOW;
         else
-            start(download, &download->children[i], file);
+            start(download, &download->places[i], file);
     }
 }
 
-static void finish(struct download *download, struct child *child)
+/* Servers send anything; caches keep it. */
+static int check_build(const struct debuginfod_file *file, const char *path)
 {
-    struct stat status;
-    struct debuginfod_file *file = child->file;
-    close(child->fd);
-    file->err = debuginfod_fetch_end(child->pid);
-    buffer_u8(&child->answer, 0);
-    if (!file->err && !child->answer.failed && child->answer.bytes[0] == '/')
-        file->path = (char *)child->answer.bytes;
-    else
-        buffer_free(&child->answer);
-    if (file->path && stat(file->path, &status) == 0)
-        download->debuginfod->fetched_bytes += (uint64_t)status.st_size;
-    download->reserved_bytes -= child->reserved_bytes;
-    download->running--;
-    child->pid = 0;
+    struct elf_file *elf;
+    int err = module_file_open(&elf, path, file->build_id, file->build_id_bytes);
+    elf_close(elf);
+    return err ? DEBUGINFOD_OTHER_BUILD : 0;
 }
 
-/* True: end of the answer. */
-static bool receive(struct child *child)
+static void finish(struct download *download, struct running *place, int err)
+{
+    struct stat status;
+    struct debuginfod_file *file = place->file;
+    const char *path = NULL;
+    close(place->fd);
+    if (!err)
+        err = debuginfod_client_take_reply(&place->reply);
+    if (!err)
+        path = (const char *)place->reply.bytes;
+    if (path && stat(path, &status) == 0)
+        download->debuginfod->fetched_bytes += (uint64_t)status.st_size;
+    file->err = err ? err : check_build(file, path);
+    if (file->err)
+        buffer_free(&place->reply);
+    else
+        file->path = (char *)place->reply.bytes;
+    download->reserved_bytes -= place->reserved_bytes;
+    download->running--;
+    place->file = NULL;
+}
+
+/* True: end of the reply. */
+static bool receive(struct running *place)
 {
     char bytes[PATH_MAX];
-    ssize_t n = read(child->fd, bytes, sizeof(bytes));
-    if (n > 0 && child->answer.size + (size_t)n < PATH_MAX)
-        buffer_append(&child->answer, bytes, (size_t)n);
+    ssize_t n = read(place->fd, bytes, sizeof(bytes));
+    if (n > 0 && place->reply.size + (size_t)n < PATH_MAX)
+        buffer_append(&place->reply, bytes, (size_t)n);
     return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-/* Waits until a child has written or the time is over. */
+/* Waits until a download has written or the time is over. */
 static void wait_for(struct download *download)
 {
     struct pollfd polled[AT_ONCE];
     for (size_t i = 0; i < AT_ONCE; i++) {
-        const struct child *child = &download->children[i];
-        polled[i] = (struct pollfd){.fd = child->pid ? child->fd : -1, .events = POLLIN};
+        const struct running *place = &download->places[i];
+        polled[i] = (struct pollfd){.fd = place->file ? place->fd : -1, .events = POLLIN};
     }
     int64_t left_ms = download->debuginfod->until_ms - monotonic_ms();
     bool is_late = left_ms <= 0 || poll(polled, AT_ONCE, (int)left_ms) == 0;
     for (size_t i = 0; i < AT_ONCE; i++) {
-        struct child *child = &download->children[i];
-        if (!child->pid || (!is_late && polled[i].revents == 0))
+        struct running *place = &download->places[i];
+        if (!place->file || (!is_late && polled[i].revents == 0))
             continue;
         if (is_late)
-            kill(child->pid, SIGKILL);
-        if (is_late || receive(child))
-            finish(download, child);
+            finish(download, place, DEBUGINFOD_TOO_SLOW);
+        else if (receive(place))
+            finish(download, place, 0);
     }
 }
 

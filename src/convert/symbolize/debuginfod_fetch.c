@@ -4,8 +4,6 @@
 #include "base/budget.h"
 #include "base/files/io.h"
 #include "base/sandbox/confine.h"
-#include "base/sandbox/workers.h"
-#include "convert/files/module_segments.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,20 +16,37 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MEMORY_BYTES = 128 << 20 };
+enum { MEMORY_BYTES = 128 << 20, SPARE_SECONDS = 2 };
 
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 typedef int source_function(void *client, const unsigned char *build_id, int size,
                             const char *source, char **path);
 
-/* The parent's exit status has 8 bits; errnos of Linux are below 134. */
-__attribute__((noreturn)) static void end(int err)
+static int reply_fd;
+
+__attribute__((noreturn)) static void reply(int err, const char *path)
 {
-    _exit(-err);
+    const uint8_t positive = (uint8_t)-err; /* errnos of Linux are below 134 */
+    if (io_write(reply_fd, &positive, 1) == 0 && err == 0)
+        (void)io_write(reply_fd, path, strlen(path));
+    _exit(0);
+}
+
+static void reply_too_slow(int signal_number)
+{
+    (void)signal_number;
+    reply(DEBUGINFOD_TOO_SLOW, NULL);
+}
+
+/* For a library that misses its own limit. The library disables the timeouts of libcurl by the
+ * same signal (CURLOPT_NOSIGNAL). */
+static void limit_time(unsigned seconds)
+{
+    (void)signal(SIGALRM, reply_too_slow);
+    (void)alarm(seconds + SPARE_SECONDS);
 }
 
 /* The write fails with EFBIG instead, and the library removes the file. */
@@ -74,15 +89,6 @@ static int use_user(void)
     return 0;
 }
 
-/* Closes every other descriptor: the capture and the outputs may be open for writing. */
-static int keep_only(int fd)
-{
-    int kept = dup2(fd, STDERR_FILENO + 1);
-    if (kept < 0 || close_range((unsigned)kept + 1, ~0u, 0) != 0)
-        end(-errno);
-    return kept;
-}
-
 static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path)
 {
     void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
@@ -104,19 +110,10 @@ static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path
     return fd < 0 ? fd : 0;
 }
 
-/* Servers send anything; caches keep it. */
-static int check_build(const struct debuginfod_fetch *fetch, const char *path)
-{
-    struct elf_file *elf;
-    int err = module_file_open(&elf, path, fetch->build_id, fetch->build_id_bytes);
-    elf_close(elf);
-    return err ? DEBUGINFOD_OTHER_BUILD : 0;
-}
-
-__attribute__((noreturn)) static void run(const struct debuginfod_fetch *fetch, int out)
+void debuginfod_fetch_run(const struct debuginfod_fetch *fetch, int out)
 {
     char *path = NULL;
-    out = keep_only(out);
+    reply_fd = out;
     int io_fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC); /* not readable after use_user() */
     budget_lift_memory();                                    /* the limit of the parent */
     budget_begin_conversion(0, MEMORY_BYTES);
@@ -127,35 +124,8 @@ __attribute__((noreturn)) static void run(const struct debuginfod_fetch *fetch, 
     set_number("DEBUGINFOD_MAXTIME", fetch->seconds);
     set_number("DEBUGINFOD_MAXSIZE", fetch->largest_bytes);
     unsetenv("DEBUGINFOD_PROGRESS");
+    limit_time(fetch->seconds);
     if (!err)
         err = download(fetch, io_fd, &path);
-    if (!err && !fetch->source)
-        err = check_build(fetch, path);
-    if (!err)
-        err = io_write(out, path, strlen(path));
-    end(err);
-}
-
-pid_t debuginfod_fetch_start(const struct debuginfod_fetch *fetch, int *fd)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -errno;
-    pid_t pid = fork();
-    if (pid == 0)
-        run(fetch, ends[1]);
-    pid = pid < 0 ? -errno : pid;
-    close(ends[1]);
-    *fd = ends[0];
-    if (pid < 0)
-        close(ends[0]);
-    return pid;
-}
-
-int debuginfod_fetch_end(pid_t pid)
-{
-    int status = worker_reap(pid);
-    if (WIFEXITED(status))
-        return -WEXITSTATUS(status);
-    return WTERMSIG(status) == SIGKILL ? DEBUGINFOD_TOO_SLOW : -EIO;
+    reply(err, path);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The download of one file from debuginfod servers, in a process of its own: without the
- * descriptors of this process, under sudo with the rights of the user, and within limits that
+ * descriptors of other processes, under sudo with the rights of the user, and within limits that
  * hold for every reply.
  *
- *     time      DEBUGINFOD_MAXTIME, checked by libdebuginfod
+ *     time      DEBUGINFOD_MAXTIME, checked by libdebuginfod; shortly after, SIGALRM
  *     file      RLIMIT_FSIZE. libdebuginfod compares DEBUGINFOD_MAXSIZE with the stated length
  *               alone, and a reply without a length, or a compressed reply, may have any size
  *     memory    RLIMIT_DATA
@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct debuginfod_fetch {
     const uint8_t *build_id;
@@ -31,9 +30,6 @@ enum {
     DEBUGINFOD_OTHER_BUILD = -EBADMSG, /* not an ELF file with this build-id */
 };
 
-/* Starts a child. The child writes the path of the file to *fd. Returns the pid or a negative
- * errno. */
-pid_t debuginfod_fetch_start(const struct debuginfod_fetch *fetch, int *fd);
-
-/* Waits for the end of the child. 0 or a negative errno. */
-int debuginfod_fetch_end(pid_t pid);
+/* Runs in a child. Writes the reply to out: a byte with the positive errno, or 0 and the path of
+ * the file. */
+__attribute__((noreturn)) void debuginfod_fetch_run(const struct debuginfod_fetch *fetch, int out);

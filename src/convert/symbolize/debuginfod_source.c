@@ -2,7 +2,7 @@
 #include "convert/symbolize/debuginfod_source.h"
 
 #include "base/files/io.h"
-#include "convert/symbolize/debuginfod_fetch.h"
+#include "convert/symbolize/debuginfod_client.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,15 +17,12 @@ int debuginfod_source(const struct profile_lib *lib, const char *source, struct 
                                            .source = source,
                                            .largest_bytes = SOURCE_BYTES,
                                            .seconds = SECONDS};
-    int fd;
     if (lib->build_id_bytes == 0)
         return -ENOENT;
-    pid_t pid = debuginfod_fetch_start(&fetch, &fd);
-    if (pid < 0)
-        return pid;
+    int fd = debuginfod_client_request(&fetch);
+    if (fd < 0)
+        return fd;
     int err = io_read_all(fd, path, PATH_MAX);
     close(fd);
-    int ended = debuginfod_fetch_end(pid);
-    buffer_u8(path, 0);
-    return ended ? ended : path->failed ? -ENOMEM : err;
+    return err ? err : debuginfod_client_take_reply(path);
 }
