@@ -68,6 +68,13 @@ class OffCpu(rec.Case):
             self.assertIn("clock_nanosleep", sample.frames)
             self.assertIn("__libc_start_main", sample.frames)
 
+    def test_many_idle_threads_take_a_look_each_and_few_samples(self):
+        run, _ = self.recorded_waits(rec.target("idle_threads"), "400", "1500")
+        self.assertTrue(400 <= int(run.summary["off_cpu.looks"]) < 700, run.summary["off_cpu.looks"])
+        self.assertLess(int(run.summary["off_cpu.samples"]), 400 * 80)
+        waiting = int(run.summary["off_cpu.waiting_ns"]) / 1e9
+        self.assert_within(waiting, 1.5 * 401, 0.2 * 1.5 * 401)
+
     def test_no_call_notices(self):
         for options in (("--off-cpu-interval", "1ms"), ("--engine", "perf-ring")):
             run, waits = self.recorded_waits(rec.target("blocked_calls"), "2", options=options)

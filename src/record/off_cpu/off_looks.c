@@ -5,6 +5,7 @@
 #include "base/containers/array.h"
 #include "record/attach/snapshot/snapshot_map.h"
 #include "record/off_cpu/file/wait_frames.h"
+#include "record/procfs/blocked/wait_calls.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 /* Mappings are read again at the earliest after this many times the duration of a read. */
 enum { READ_COST_PARTS = 50 };
 enum { MAPPINGS_MAX = 4096 };
+#define ASLEEP_NS 1000000
 
 int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files)
 {
@@ -143,15 +145,28 @@ static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_re
     stack->object_number = stack->descriptor_object;
 }
 
+/* A stop concerns all threads of a process: one read stands for the threads looked at next. Waits
+ * for a disk are those of single threads, outside of the calls that block. */
+static char state_of(struct off_process *process, pid_t tid, const struct blocked_call *call)
+{
+    struct proc_stat stat = {.state = 'S'};
+    uint64_t now_ns = monotonic_ns();
+    bool may_be_stopped = now_ns - process->asleep_ns > ASLEEP_NS;
+    if (!may_be_stopped && call->state == CALL_WAITING && wait_call_find(call->number))
+        return 'S';
+    (void)proc_stat_read(&stat, process->pid, tid);
+    process->asleep_ns = stat.state == 'S' ? now_ns : 0;
+    return stat.state;
+}
+
 static void keep_stack(struct off_looks *looks, struct off_thread *thread,
                        const struct blocked_look *look)
 {
     struct off_process *process = thread->process;
     const struct look_process target = look_process_of(looks, process);
-    struct proc_stat stat = {.state = 'S'};
-    (void)proc_stat_read(&stat, process->pid, thread->tid);
+    char state = state_of(process, thread->tid, &look->call);
     struct wait_reason reason =
-        wait_reason_find(&looks->waits, &target, look, looks->looker.frames, stat.state);
+        wait_reason_find(&looks->waits, &target, look, looks->looker.frames, state);
     write_mappings(looks, process, look->frame_count);
     thread->look.stack =
         look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, look->frame_count,
@@ -176,9 +191,11 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
         look = look_at(looks, process, &files);
     thread_files_close(&files);
     thread->look.end_ns = monotonic_ns();
-    if (look.error == 0) /* before this wait, mostly */
+    if (look.error == 0) { /* before this wait, mostly */
         thread->woken_ns += run_delay_take(&thread->delay, look.account.delay_ns,
                                            thread->run.sums_ns[RUN_PREEMPTED]);
+        thread->is_active = false;
+    }
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.frame_count > 0)
         keep_stack(looks, thread, &look);

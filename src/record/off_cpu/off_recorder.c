@@ -19,9 +19,11 @@
 /* Short waits share their sum this often, at the earliest. */
 #define WINDOW_NS UINT64_C(1000000000)
 enum { WINDOW_TICKS = 4 };
-/* Without a record for so many ticks, the program is idle; with many threads, later: switching
- * their events costs as much as a few ticks. */
-enum { IDLE_TICKS = 2, IDLE_THREADS_PER_TICK = 16 };
+/* Without a record for so many ticks, the program is idle. With more threads than WAKE_THREADS_MAX,
+ * switching their events on and off costs more than ticks: then one of QUIET_STEP ticks is left. */
+enum { IDLE_TICKS = 2, WAKE_THREADS_MAX = 64, QUIET_TICKS = 16, QUIET_STEP = 4 };
+/* A long wait has so many samples of a tick each, fewer in programs with many threads. */
+enum { SINGLE_CUTS_MAX = 256, SINGLE_CUTS_MIN = 16, SINGLE_CUTS_OF_ALL = 16384 };
 /* Of threads that are runnable in a long wait, in a window. */
 enum { CHECKS_MAX = 64 };
 /* Records are read again after so many looks: the rings must not fill. */
@@ -92,7 +94,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     if (!recorder)
         return -ENOMEM;
     off_queue_open(&recorder->queue);
-    recorder->waits = (struct off_waits){.ticks = {config->interval_ns, seed()},
+    recorder->waits = (struct off_waits){.ticks = {config->interval_ns, seed(), SINGLE_CUTS_MAX},
                                          .queue = &recorder->queue,
                                          .is_quiet = config->is_quiet,
                                          .read_account = thread_account_read};
@@ -194,12 +196,21 @@ static bool is_runnable(pid_t pid, pid_t tid)
     return proc_stat_read(&stat, pid, tid) == 0 && stat.state == 'R';
 }
 
+static uint64_t single_cuts(size_t threads)
+{
+    uint64_t share = SINGLE_CUTS_OF_ALL / (threads + 1);
+    return share > SINGLE_CUTS_MAX   ? SINGLE_CUTS_MAX
+           : share < SINGLE_CUTS_MIN ? SINGLE_CUTS_MIN
+                                     : share;
+}
+
 /* Woken threads without a processor exist where more threads are runnable than processors. */
 static void flush(struct off_recorder *recorder, uint64_t until_ns)
 {
     bool is_crowded = proc_runnable() > recorder->rings.records.count;
     recorder->waits.is_runnable = is_crowded ? is_runnable : NULL;
     recorder->waits.checks_left = CHECKS_MAX;
+    recorder->waits.ticks.single_cuts = single_cuts(recorder->tasks.count);
     for (size_t i = 0; i < recorder->tasks.count; i++)
         off_waits_flush(&recorder->waits, recorder->tasks.threads[i], until_ns);
     recorder->flush_due_ns = until_ns + window_ns(recorder);
@@ -232,9 +243,8 @@ static void run_once(struct off_recorder *recorder)
 }
 
 /* All threads wait, and their stacks are known: ticks have no work until the next record. */
-static bool is_idle(const struct off_recorder *recorder, uint64_t now_ns)
+static bool is_idle(const struct off_recorder *recorder, uint64_t now_ns, unsigned ticks)
 {
-    uint64_t ticks = IDLE_TICKS + recorder->tasks.count / IDLE_THREADS_PER_TICK;
     uint64_t idle_ns = ticks * recorder->waits.ticks.interval_ns;
     return !recorder->is_polled && !recorder->waits.to_look &&
            now_ns - recorder->record_ns > idle_ns;
@@ -245,18 +255,21 @@ static bool go_idle(struct off_recorder *recorder)
 {
     bool is_on = off_rings_wake(&recorder->rings, true);
     read_records(recorder);
-    return is_on && is_idle(recorder, monotonic_ns());
+    return is_on && is_idle(recorder, monotonic_ns(), IDLE_TICKS);
 }
 
 static void wait_for_work(struct off_recorder *recorder)
 {
     uint64_t due_ns = wait_tick_ns(&recorder->waits.ticks, recorder->next_tick);
     uint64_t now_ns = monotonic_ns();
-    bool stays_idle = is_idle(recorder, now_ns) && go_idle(recorder);
+    bool has_few = recorder->tasks.count <= WAKE_THREADS_MAX;
+    bool stays_idle = has_few && is_idle(recorder, now_ns, IDLE_TICKS) && go_idle(recorder);
     if (!stays_idle)
         off_rings_wake(&recorder->rings, false);
     else if (due_ns < recorder->flush_due_ns)
         due_ns = recorder->flush_due_ns;
+    if (!has_few && is_idle(recorder, now_ns, QUIET_TICKS))
+        due_ns += (QUIET_STEP - 1) * recorder->waits.ticks.interval_ns;
     if (due_ns > now_ns)
         off_rings_wait(&recorder->rings, recorder->wake_fd, due_ns - now_ns);
 }

@@ -30,6 +30,7 @@ struct off_process {
     uint64_t map_due_ns;         /* no further read of the mappings before */
     bool is_map_old;             /* code was mapped since the map was read */
     bool is_refused;             /* rec may not trace the process */
+    uint64_t asleep_ns;          /* a thread was found in state S; 0: not, or stopped */
     struct off_mapping *written; /* owned */
     size_t written_count, written_capacity;
 };

@@ -27,7 +27,7 @@ static int set_up(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
     off_queue_open(&world->queue);
-    world->waits = (struct off_waits){.ticks = {10 * MS, 42}, .queue = &world->queue};
+    world->waits = (struct off_waits){.ticks = {10 * MS, 42, 256}, .queue = &world->queue};
     world->records = (struct off_records){.tasks = &world->tasks, .waits = &world->waits};
     *state = world;
     return 0;

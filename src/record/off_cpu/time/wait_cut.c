@@ -26,7 +26,7 @@ bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, ui
 static uint64_t span(const struct wait_cut *cut, const struct wait_ticks *ticks)
 {
     uint64_t second = SECOND_NS / ticks->interval_ns;
-    return cut->next < WAIT_CUTS_SINGLE || second == 0 ? 1 : second;
+    return cut->next < ticks->single_cuts || second == 0 ? 1 : second;
 }
 
 bool wait_cut_next(struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t until_ns,

@@ -6,8 +6,8 @@
  *       ├─────────·────────┼────────┼───────────┤
  *             sample 1     sample 2   sample 3           the sum is the exact length
  *
- * The first tick does not cut: there are as many samples as ticks. Beyond WAIT_CUTS_SINGLE ticks a
- * sample stands for a second: a thousand idle threads would fill the file otherwise.
+ * The first tick does not cut: there are as many samples as ticks. Beyond wait_ticks.single_cuts
+ * ticks a sample stands for a second: a thousand idle threads would fill the file otherwise.
  */
 #pragma once
 
@@ -15,8 +15,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { WAIT_CUTS_SINGLE = 256 };
 
 struct wait_cut {
     uint64_t start_ns; /* of the wait */

@@ -16,6 +16,7 @@
 struct wait_ticks {
     uint64_t interval_ns; /* not 0 */
     uint64_t seed;
+    uint64_t single_cuts; /* samples of a long wait that stand for one tick each */
 };
 
 /* CLOCK_MONOTONIC of a tick. */

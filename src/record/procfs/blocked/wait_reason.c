@@ -45,7 +45,7 @@ static bool read_memory(pid_t pid, uint64_t avma, void *out, size_t size)
 }
 
 /* The function called before a return address, also through a PLT stub; 0: unknown. */
-static uint64_t called_avma(pid_t pid, uint64_t return_avma)
+static uint64_t read_called_avma(pid_t pid, uint64_t return_avma)
 {
     uint8_t code[JUMP_BYTES];
     uint64_t target_avma = 0;
@@ -61,6 +61,17 @@ static uint64_t called_avma(pid_t pid, uint64_t return_avma)
     if (call.kind == BRANCH_SLOT && read_memory(pid, call.svma, &target_avma, sizeof(target_avma)))
         return target_avma;
     return 0;
+}
+
+static uint64_t called_avma(struct wait_modules *modules, const struct look_process *process,
+                            uint64_t return_avma)
+{
+    struct wait_called *known = &modules->called[return_avma % WAIT_CALLS_KNOWN];
+    if (known->pid != process->pid || known->generation != process->generation ||
+        known->return_avma != return_avma)
+        *known = (struct wait_called){process->pid, process->generation, return_avma,
+                                      read_called_avma(process->pid, return_avma)};
+    return known->called_avma;
 }
 
 /* The modules are few: of the functions in which threads wait. */
@@ -94,7 +105,7 @@ static enum wait_kind kind_by_frames(struct wait_modules *modules,
             break;
         enum wait_kind kind = kind_at(modules, process, pc);
         if (kind == WAIT_OTHER && i + 1 < count)
-            kind = kind_at(modules, process, called_avma(process->pid, frames[i + 1]));
+            kind = kind_at(modules, process, called_avma(modules, process, frames[i + 1]));
         if (kind != WAIT_OTHER)
             return kind;
     }

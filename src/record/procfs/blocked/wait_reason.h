@@ -24,8 +24,15 @@ struct wait_reason {
     uint32_t polled;     /* number of descriptors of poll() */
 };
 
+enum { WAIT_CALLS_KNOWN = 64 };
+
 /* Functions of the modules in which threads wait; zeros: empty. */
 struct wait_modules {
+    /* By return address: the function called before, in the map of this generation. */
+    struct wait_called {
+        pid_t pid;
+        uint64_t generation, return_avma, called_avma;
+    } called[WAIT_CALLS_KNOWN];
     struct wait_module {
         struct known_module *module; /* in use */
         struct wait_functions functions;
