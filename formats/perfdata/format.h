@@ -32,6 +32,7 @@ enum record_type {
     RECORD_COMM = 3,
     RECORD_EXIT = 4,
     RECORD_FORK = 7,
+    RECORD_READ = 8,
     RECORD_SAMPLE = 9,
     RECORD_MMAP2 = 10,
     RECORD_LOST_SAMPLES = 13,

@@ -13,6 +13,7 @@ enum perfdata_event_kind {
     PERFDATA_FORK,
     PERFDATA_EXIT,
     PERFDATA_LOST,       /* LOST and LOST_SAMPLES */
+    PERFDATA_READ,       /* value of an event of pid/tid, at the end of the task */
     PERFDATA_SWITCH,     /* SWITCH and SWITCH_CPU_WIDE: of pid/tid, by the trailer */
     PERFDATA_NAMESPACES, /* namespaces of pid/tid from now on */
     PERFDATA_CGROUP,     /* path of a cgroup number in samples */
@@ -108,6 +109,7 @@ struct perfdata_event {
     bool is_gone;       /* KSYMBOL, BPF: unloaded */
     uint64_t lost;      /* LOST: records of any kind, … */
     bool is_of_samples; /* … or samples: see lost_in_all() in load.c */
+    uint64_t value;     /* READ, of attr_index */
 
     bool is_switch_out, is_preempted;            /* SWITCH */
     uint32_t switch_pid, switch_tid;             /* SWITCH_CPU_WIDE: the previous or next task */

@@ -30,6 +30,7 @@ enum {
 struct trailer {
     uint32_t pid, tid;
     uint64_t time_ns;
+    uint64_t id; /* of the event; 0: the first one */
 };
 
 static int check_open(const struct perfdata_writer *writer)
@@ -134,7 +135,7 @@ static int end_with_trailer(struct perfdata_writer *writer, size_t start, struct
     buffer_u32(&writer->pending, trailer.pid);
     buffer_u32(&writer->pending, trailer.tid);
     buffer_u64(&writer->pending, date(writer, trailer.time_ns));
-    buffer_u64(&writer->pending, writer->main_id);
+    buffer_u64(&writer->pending, trailer.id ? trailer.id : writer->main_id);
     return end_record(writer, start);
 }
 
@@ -226,7 +227,8 @@ int perfdata_write_comm(struct perfdata_writer *writer, const struct perfdata_ta
     buffer_u32(&writer->pending, task->pid);
     buffer_u32(&writer->pending, task->tid);
     put_padded_text(&writer->pending, name, NAME_BYTES_MAX);
-    return end_with_trailer(writer, start, (struct trailer){task->pid, task->tid, task->time_ns});
+    return end_with_trailer(writer, start,
+                            (struct trailer){task->pid, task->tid, task->time_ns, 0});
 }
 
 static int write_birth_or_death(struct perfdata_writer *writer, enum record_type type,
@@ -241,7 +243,8 @@ static int write_birth_or_death(struct perfdata_writer *writer, enum record_type
     buffer_u32(&writer->pending, task->tid);
     buffer_u32(&writer->pending, task->parent_tid);
     buffer_u64(&writer->pending, date(writer, task->time_ns));
-    return end_with_trailer(writer, start, (struct trailer){task->pid, task->tid, task->time_ns});
+    return end_with_trailer(writer, start,
+                            (struct trailer){task->pid, task->tid, task->time_ns, 0});
 }
 
 int perfdata_write_fork(struct perfdata_writer *writer, const struct perfdata_task *task)
@@ -256,6 +259,23 @@ int perfdata_write_exit(struct perfdata_writer *writer, const struct perfdata_ta
     if (observer->ended)
         observer->ended(observer->context, task->tid, date(writer, task->time_ns));
     return write_birth_or_death(writer, RECORD_EXIT, task);
+}
+
+int perfdata_write_value(struct perfdata_writer *writer, const struct perfdata_task *task,
+                         uint32_t event, uint64_t value)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    if (event >= PERFDATA_EVENTS_MAX || !writer->config.events[event].name)
+        return -EINVAL;
+    size_t start = begin_record(writer, RECORD_READ, 0);
+    buffer_u32(&writer->pending, task->pid);
+    buffer_u32(&writer->pending, task->tid);
+    buffer_u64(&writer->pending, value);
+    return end_with_trailer(
+        writer, start,
+        (struct trailer){task->pid, task->tid, task->time_ns, writer_event_id(event)});
 }
 
 static void put_build_id(struct buffer *out, const struct perfdata_mapping *mapping)
@@ -332,7 +352,7 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
     buffer_u32(out, 2); /* flags: MAP_PRIVATE, as program files are mapped */
     put_padded_text(out, mapping->path, PATH_BYTES_MAX);
     return end_with_trailer(writer, start,
-                            (struct trailer){mapping->pid, mapping->tid, mapping->time_ns});
+                            (struct trailer){mapping->pid, mapping->tid, mapping->time_ns, 0});
 }
 
 static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)

@@ -71,6 +71,10 @@ int perfdata_write_comm(struct perfdata_writer *writer, const struct perfdata_ta
 int perfdata_write_fork(struct perfdata_writer *writer, const struct perfdata_task *task);
 int perfdata_write_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
 
+/* READ: the value of an event over the life of a task, at its end. */
+int perfdata_write_value(struct perfdata_writer *writer, const struct perfdata_task *task,
+                         uint32_t event, uint64_t value);
+
 /* Called for each FORK, each COMM of an exec, and each EXIT, with its time in the file. */
 struct perfdata_task_observer {
     void (*started)(void *context, uint32_t tid, bool is_fork, uint64_t time_ns);

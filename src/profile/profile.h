@@ -125,6 +125,7 @@ struct profile_thread {
     uint32_t cgroup; /* string, the last recorded cgroup; PROFILE_NONE: not recorded */
     bool is_main;
     uint64_t start_ns, end_ns;
+    uint64_t lifetime_ns; /* by switch records, without gaps; 0: unknown */
     uint32_t first_list;  /* index in lists plus one; 0: no samples */
     uint32_t recent_list; /* private: the list of the last sample */
 };

@@ -135,6 +135,17 @@ static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 }
 
 /* The other task is the next task at a switch-out, else the previous task. */
+/* The layout of a group has the same size; inherited events are in no group. */
+static void read_value(struct cursor *c, const struct event_table *events,
+                       struct perfdata_event *event)
+{
+    size_t found = event_table_find(events, event->id);
+    event->kind = found < events->count ? PERFDATA_READ : PERFDATA_UNKNOWN;
+    event->attr_index = found;
+    read_task(c, event);
+    event->value = cursor_u64(c);
+}
+
 static void read_switch(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_SWITCH;
@@ -258,6 +269,9 @@ bool record_decode(struct cursor body, const struct event_table *events,
     case RECORD_FORK:
     case RECORD_EXIT:
         read_birth_or_death(&body, event);
+        break;
+    case RECORD_READ:
+        read_value(&body, events, event);
         break;
     case RECORD_LOST:
     case RECORD_LOST_SAMPLES:

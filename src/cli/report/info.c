@@ -65,6 +65,11 @@ struct info_times info_times(const struct profile *profile, uint32_t index)
         bool is_runnable = wait_reason_of_call(profile, sample->call).kind == PROFILE_RUNNABLE;
         *(is_runnable ? &times.runnable_ns : &times.waiting_ns) += sample->weight;
     }
+    uint64_t off_ns = times.waiting_ns + times.runnable_ns;
+    if (thread->lifetime_ns == 0)
+        return times;
+    times.lifetime_ns = thread->lifetime_ns;
+    times.cpu_ns = thread->lifetime_ns > off_ns ? thread->lifetime_ns - off_ns : 0;
     return times;
 }
 

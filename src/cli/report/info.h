@@ -25,7 +25,8 @@ struct info {
 int info_build(struct info *info, const struct profile *profile);
 void info_free(struct info *info);
 
-/* Of a thread; waiting_ns and runnable_ns: 0 without off-CPU time. */
+/* Of a thread. With switch records the CPU time is the exact time on a processor; without, the sum
+ * of the samples. waiting_ns and runnable_ns: 0 without off-CPU time. */
 struct info_times {
     uint64_t cpu_ns, waiting_ns, runnable_ns, lifetime_ns;
 };

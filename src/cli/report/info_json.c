@@ -38,10 +38,11 @@ static void append_times(const struct profile *profile, uint32_t thread,
 {
     const struct info_times times = info_times(profile, thread);
     bool has_off_cpu = profile_metric_event(profile, PROFILE_OFF_CPU) != PROFILE_NONE;
-    append_share(profile, share, out);
-    if (has_off_cpu && !is_of_cpu_time(profile))
-        json_member_unsigned(out, "cpu_ns", times.cpu_ns);
+    json_member_unsigned(out, "samples", share->samples);
+    if (!has_off_cpu || !is_of_cpu_time(profile))
+        json_member_unsigned(out, total_key(profile), share->weight);
     if (has_off_cpu) {
+        json_member_unsigned(out, "cpu_ns", times.cpu_ns);
         json_member_unsigned(out, "waiting_ns", times.waiting_ns);
         json_member_unsigned(out, "runnable_ns", times.runnable_ns);
     }

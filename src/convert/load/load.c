@@ -152,6 +152,17 @@ static int load_fork(struct loader *loader, const struct perfdata_event *event)
     return err;
 }
 
+/* Of the off-CPU event of rec: time between the start and the end of the thread, by the kernel. */
+static int load_value(struct loader *loader, const struct perfdata_event *event)
+{
+    if (!events_are_off_cpu(perfdata_attr(loader->capture->reader, event->attr_index)))
+        return 0;
+    uint32_t thread = tasks_find_thread(&loader->tasks, event->tid);
+    if (thread != PROFILE_NONE)
+        loader->profile->threads[thread].lifetime_ns += event->value;
+    return 0;
+}
+
 static int load_event(struct loader *loader, const struct perfdata_event *event)
 {
     if (event->time_ns && loader->first_ns == 0)
@@ -177,6 +188,8 @@ static int load_event(struct loader *loader, const struct perfdata_event *event)
         return load_fork(loader, event);
     case PERFDATA_EXIT:
         return tasks_exit(&loader->tasks, event);
+    case PERFDATA_READ:
+        return load_value(loader, event);
     case PERFDATA_LOST:
         *(event->is_of_samples ? &loader->lost_samples : &loader->lost_records) += event->lost;
         return 0;
@@ -240,6 +253,7 @@ static int take_record(struct loader *loader, struct perfdata_event *event)
     case PERFDATA_COMM:
     case PERFDATA_FORK:
     case PERFDATA_EXIT:
+    case PERFDATA_READ:
     case PERFDATA_LOST:
     case PERFDATA_SWITCH:
     case PERFDATA_NAMESPACES:

@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_records.h"
 
+static void put_end(const struct off_records *records, const struct off_thread *thread,
+                    uint64_t end_ns)
+{
+    const struct thread_run *run = &thread->run;
+    uint64_t lost_ns = run->sums_ns[RUN_LOST] + run->sums_ns[RUN_UNSEEN];
+    const struct off_entry entry = {.kind = OFF_ENTRY_END,
+                                    .pid = thread->process->pid,
+                                    .tid = thread->tid,
+                                    .time_ns = end_ns,
+                                    .since_ns = thread->file_ns,
+                                    .lifetime_ns = end_ns - run->start_ns - lost_ns};
+    if (!records->waits->is_quiet && end_ns > run->start_ns + lost_ns)
+        off_queue_put(records->waits->queue, &entry, NULL, 0);
+}
+
 void off_records_end_thread(struct off_records *records, struct off_thread *thread,
                             uint64_t time_ns)
 {
     struct run_interval interval = thread_run_end(&thread->run, time_ns);
     off_waits_end(records->waits, thread, &interval);
     off_waits_finish(records->waits, thread);
+    put_end(records, thread, interval.end_ns);
     off_thread_remove(records->tasks, thread);
 }
 
@@ -29,6 +45,7 @@ static void take_switch(struct off_records *records, const struct ring_record *r
     if (!thread)
         return;
     thread->is_active = true;
+    thread->excess.turns += !is_out;
     interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)
                       : thread_run_in(&thread->run, record->time_ns);
     if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
@@ -50,6 +67,7 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
         return;
     thread->file_ns = record->time_ns;
     thread->delay.has_base = true;
+    thread->excess.has_base = true;
     if (record->pid != record->parent_pid)
         thread->process->program_ns = record->time_ns;
 }

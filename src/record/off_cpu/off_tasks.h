@@ -3,6 +3,7 @@
 #pragma once
 
 #include "record/off_cpu/look_stack.h"
+#include "record/off_cpu/time/cpu_excess.h"
 #include "record/off_cpu/time/run_delay.h"
 #include "record/off_cpu/short_waits.h"
 #include "record/off_cpu/time/thread_run.h"
@@ -59,6 +60,8 @@ struct off_thread {
     struct short_waits shorts;
     struct short_waits runnable; /* intervals of any length, none met */
     struct run_delay delay;
+    struct cpu_excess excess;
+    int64_t excess_ns; /* CPU time in waits that are not written yet */
     struct thread_poll poll;
     uint64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
     bool is_active;    /* has switched since the last window */

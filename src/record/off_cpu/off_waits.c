@@ -113,13 +113,27 @@ static void add_runnable(struct off_waits *waits, struct off_thread *thread, uin
         short_waits_add(&thread->runnable, start_ns, end_ns);
 }
 
+/* The account is up to date while the thread does not run. */
+static void take_excess(struct off_waits *waits, struct off_thread *thread, uint64_t cpu_ns)
+{
+    uint64_t turns = thread->excess.turns;
+    bool has_base = thread->excess.has_base;
+    if (thread->run.state != RUN_BLOCKED)
+        return;
+    int64_t excess_ns = cpu_excess_take(&thread->excess, cpu_ns, thread->run.sums_ns[RUN_ON]);
+    thread->excess_ns += excess_ns;
+    waits->sums.excess_ns += excess_ns;
+    waits->sums.excess_turns += has_base ? turns : 0;
+}
+
 /* New runnable time after wake-ups. */
-static uint64_t take_woken(const struct off_waits *waits, struct off_thread *thread)
+static uint64_t take_woken(struct off_waits *waits, struct off_thread *thread)
 {
     struct run_account account;
     if (!waits->read_account ||
         waits->read_account(thread->process->pid, thread->tid, &account) != 0)
         return 0;
+    take_excess(waits, thread, account.cpu_ns);
     return run_delay_take(&thread->delay, account.delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
 }
 
@@ -170,6 +184,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
         break;
     case RUN_LOST:
         waits->sums.lost_ns += length_ns;
+        thread->excess.has_base = false; /* CPU time without records */
         drop_look(thread);
         break;
     default:
@@ -209,6 +224,32 @@ static void move_woken(struct off_waits *waits, struct off_thread *thread)
         add_runnable(waits, thread, shorts->since_ns, shorts->since_ns + part_ns);
 }
 
+static void reduce(int64_t *excess_ns, uint64_t *sum_ns, uint64_t *total_ns)
+{
+    uint64_t part_ns = *excess_ns > 0 ? (uint64_t)*excess_ns : 0;
+    if (part_ns > *sum_ns)
+        part_ns = *sum_ns;
+    *excess_ns -= (int64_t)part_ns;
+    *sum_ns -= part_ns;
+    *total_ns -= part_ns;
+}
+
+static void drop_excess(struct off_waits *waits, struct off_thread *thread)
+{
+    reduce(&thread->excess_ns, &thread->shorts.sum_ns, &waits->sums.waiting_ns);
+    reduce(&thread->excess_ns, &thread->runnable.sum_ns, &waits->sums.runnable_ns);
+}
+
+/* The account of an ended thread is gone. */
+static void estimate_excess(const struct off_waits *waits, struct off_thread *thread)
+{
+    const struct off_sums *sums = &waits->sums;
+    if (sums->excess_turns && sums->excess_ns > 0)
+        thread->excess_ns +=
+            sums->excess_ns / (int64_t)sums->excess_turns * (int64_t)thread->excess.turns;
+    thread->excess.turns = 0;
+}
+
 /* A woken thread does not wait any more, though its switch record is still to come. */
 static bool is_waiting(struct off_waits *waits, const struct off_thread *thread, uint64_t until_ns)
 {
@@ -229,6 +270,7 @@ void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_
         thread->woken_ns += take_woken(waits, thread);
     thread->is_active = false;
     move_woken(waits, thread);
+    drop_excess(waits, thread);
     if (thread->shorts.count > 0)
         share(waits, thread);
     if (thread->runnable.sum_ns > 0)
@@ -242,6 +284,8 @@ void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
     if (waits->is_quiet)
         return;
     move_woken(waits, thread);
+    estimate_excess(waits, thread);
+    drop_excess(waits, thread);
     if (thread->shorts.count > 0)
         share(waits, thread);
     waits->sums.short_ns += thread->shorts.sum_ns;
@@ -255,6 +299,7 @@ void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint6
     short_waits_clear(&thread->shorts);
     short_waits_clear(&thread->runnable);
     thread->delay = (struct run_delay){.has_base = false};
+    thread->excess = (struct cpu_excess){.has_base = false};
     thread->woken_ns = 0;
     if (thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN)
         off_waits_begin(waits, thread);

@@ -25,6 +25,9 @@ struct off_sums {
     uint64_t waiting_ns, runnable_ns, lost_ns;
     /* Parts of waiting_ns: with a stack; shorter than two ticks and not met; not seen. */
     uint64_t with_stack_ns, short_ns, unseen_ns;
+    /* CPU time by the account alone, and turns of the same threads. */
+    int64_t excess_ns;
+    uint64_t excess_turns;
 };
 
 struct off_waits {

@@ -180,6 +180,10 @@ static void times_of_a_thread_are_apart(void **state)
     assert_int_equal(times.runnable_ns, 25);
     assert_int_equal(times.lifetime_ns, 140);
     assert_int_equal(info_times(profile, 0).lifetime_ns, 200);
+    profile->threads[1].lifetime_ns = 150; /* by switch records */
+    times = info_times(profile, 1);
+    assert_int_equal(times.lifetime_ns, 150);
+    assert_int_equal(times.cpu_ns, 30);
     profile_free(profile);
 }
 

@@ -2,6 +2,8 @@
 /* Events of rec's own recorders in the profile: unit, kind and weights. */
 #include "story.h"
 
+#include <errno.h>
+
 enum { PID = 10, TEXT = 0x10000 };
 
 static void write_event(struct story *story, uint32_t event, uint64_t time_ns, uint64_t weight)
@@ -124,6 +126,27 @@ static void a_metric_without_its_event_is_an_error(void **state)
     unlink(story.path);
 }
 
+/* Of the off-CPU event alone, to the thread of that time. */
+static void the_value_of_off_cpu_time_is_the_lifetime_of_a_thread(void **state)
+{
+    (void)state;
+    static const struct perfdata_event_row row = {.name = "off-cpu", .unit = "ns"};
+    struct story story = story_begin_with(&row);
+    const struct perfdata_task task = {.pid = PID, .tid = PID, .time_ns = 6000};
+    comm(&story, PID, PID, 2000, "app", true);
+    mapped(&story, PID, 2000, TEXT, 0x10000, "/nonexistent/app");
+    write_event(&story, 0, 4000, 5);
+    assert_int_equal(perfdata_write_value(story.writer, &task, 0, 33), 0);
+    assert_int_equal(perfdata_write_value(story.writer, &task, 1, 3500), 0);
+    assert_int_equal(perfdata_write_value(story.writer, &task, 2, 1), -EINVAL);
+    forked(&story, 1, PID, PID, 7000);
+    struct profile *profile = story_end(&story);
+    assert_int_equal(profile->thread_count, 2);
+    assert_int_equal(profile->threads[0].lifetime_ns, 3500);
+    assert_int_equal(profile->threads[1].lifetime_ns, 0);
+    profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +154,7 @@ int main(void)
         cmocka_unit_test(the_cpu_clock_stays_the_main_event),
         cmocka_unit_test(a_metric_is_the_main_event),
         cmocka_unit_test(a_metric_without_its_event_is_an_error),
+        cmocka_unit_test(the_value_of_off_cpu_time_is_the_lifetime_of_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,26 @@ static void a_switch_says_who_where_and_why(void **state)
     }
 }
 
+static void a_value_has_its_task_and_its_event(void **state)
+{
+    (void)state;
+    struct perfdata_event event;
+    for (int big = 0; big < 2; big++) {
+        struct file file = begin_file(big, &task_event, 1);
+        begin_record(&file, 8, 0);
+        put32(&file, 31), put32(&file, 32), put64(&file, 77);
+        put_trailer(&file);
+        struct perfdata_reader *reader = read_first(&file, &event);
+        assert_int_equal(event.kind, PERFDATA_READ);
+        assert_int_equal(event.pid, 31);
+        assert_int_equal(event.tid, 32);
+        assert_int_equal(event.value, 77);
+        assert_int_equal(event.attr_index, 0);
+        assert_int_equal(event.time_ns, 333);
+        perfdata_reader_close(reader);
+    }
+}
+
 static void put_mapping(struct file *file)
 {
     begin_record(file, 10, 2); /* MMAP2 of a user's program */
@@ -337,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_switch_says_who_where_and_why),
+        cmocka_unit_test(a_value_has_its_task_and_its_event),
         cmocka_unit_test(mappings_with_and_without_a_protection_are_read),
         cmocka_unit_test(namespaces_and_cgroups_are_read),
         cmocka_unit_test(kernel_code_that_comes_and_goes_is_read),

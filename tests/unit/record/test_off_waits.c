@@ -98,6 +98,8 @@ static struct found find(struct world *world, uint64_t avma)
     size_t at = 0;
     while ((entry = off_entry_next(&world->queue.entries, &at))) {
         const uint64_t *frames = off_entry_content(entry);
+        if (entry->kind == OFF_ENTRY_END)
+            continue;
         assert_int_equal(entry->kind, OFF_ENTRY_SAMPLE);
         assert_int_equal(entry->tid, TID);
         if (frames[entry->sample.frame_count - 1] != avma)
@@ -301,6 +303,59 @@ static void short_waits_share_what_is_left_without_wake_ups(void **state)
     assert_int_equal(world->waits.sums.waiting_ns, 45 * MS);
 }
 
+/* The scheduler's account has 0.1 ms more for each turn; the last 10 of 61 turns come after the last read of the
+ * account. */
+static void cpu_time_of_wake_ups_is_no_wait(void **state)
+{
+    struct world *world = *state;
+    uint64_t time_ns = 1000 * MS;
+    world->waits.read_account = read_account;
+    start(world, time_ns);
+    for (int i = 0; i < 60; i++, time_ns += 3 * MS) {
+        out(world, time_ns);
+        if (i == 50) {
+            account = (struct run_account){.cpu_ns = 50 * 2 * MS + 51 * MS / 10};
+            flush(world, time_ns);
+            assert_int_equal(find(world, 0x1000).weight_ns, 50 * MS - 51 * MS / 10);
+        }
+        look(world, time_ns + MS / 2, 0x1000);
+        in(world, time_ns + MS);
+    }
+    take(world, PERF_RECORD_EXIT, 0, time_ns);
+    assert_int_equal(find(world, 0x1000).weight_ns, 60 * MS - 61 * MS / 10);
+    assert_int_equal(world->waits.sums.waiting_ns, 60 * MS - 61 * MS / 10);
+}
+
+static void excess_is_found_once(void **state)
+{
+    (void)state;
+    struct cpu_excess forked = {.has_base = true}, older = {.has_base = false};
+    assert_int_equal(cpu_excess_take(&forked, 10, 4), 6);
+    assert_int_equal(cpu_excess_take(&forked, 10, 4), 0);
+    assert_int_equal(cpu_excess_take(&forked, 20, 16), -2); /* the account was late */
+    assert_int_equal(cpu_excess_take(&older, 1000, 4), 0);
+    assert_int_equal(cpu_excess_take(&older, 1010, 4), 10);
+}
+
+/* From the FORK to the EXIT, without the time of lost records. */
+static void the_end_of_a_thread_has_its_lifetime(void **state)
+{
+    struct world *world = *state;
+    const struct ring_record lost = {.type = PERF_RECORD_LOST, .lost = 7, .time_ns = 1050 * MS};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    off_records_take(&world->records, &lost);
+    in(world, 1101 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1301 * MS);
+    const struct off_entry *entry, *end = NULL;
+    for (size_t at = 0; (entry = off_entry_next(&world->queue.entries, &at));)
+        end = entry;
+    assert_non_null(end);
+    assert_int_equal(end->kind, OFF_ENTRY_END);
+    assert_int_equal(end->time_ns, 1301 * MS);
+    assert_int_equal(end->lifetime_ns, 201 * MS);
+}
+
 static bool is_runnable(pid_t pid, pid_t tid)
 {
     return pid == PID && tid == TID;
@@ -403,6 +458,9 @@ int main(void)
         TEST(a_preempted_thread_does_not_wait),
         TEST(a_woken_thread_does_not_wait),
         TEST(short_waits_share_what_is_left_without_wake_ups),
+        TEST(cpu_time_of_wake_ups_is_no_wait),
+        cmocka_unit_test(excess_is_found_once),
+        TEST(the_end_of_a_thread_has_its_lifetime),
         TEST(a_thread_that_is_runnable_now_writes_no_wait),
         cmocka_unit_test(runnable_time_is_found_once),
         TEST(lost_records_make_no_wait),

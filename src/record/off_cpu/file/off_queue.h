@@ -20,6 +20,7 @@ enum off_entry_kind {
     OFF_ENTRY_SAMPLE,
     OFF_ENTRY_MAPPING, /* of this process, from its program on */
     OFF_ENTRY_PROGRAM, /* the process executes another program: its mappings are gone */
+    OFF_ENTRY_END,     /* of a thread, or of its recording */
 };
 
 struct off_entry {
@@ -41,6 +42,7 @@ struct off_entry {
             uint8_t build_id[20];
             uint32_t build_id_bytes;
         } mapping;
+        uint64_t lifetime_ns; /* END: without time of lost records */
     };
 };
 

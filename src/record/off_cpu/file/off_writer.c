@@ -140,6 +140,13 @@ static void take_sample(struct off_writer *writer, const struct off_entry *entry
     writer->samples++;
 }
 
+static void take_end(struct off_writer *writer, const struct off_entry *entry)
+{
+    const struct perfdata_task task = {
+        .pid = (uint32_t)entry->pid, .tid = (uint32_t)entry->tid, .time_ns = entry->time_ns};
+    perfdata_write_value(writer->file, &task, RECORD_EVENT_OFF_CPU, entry->lifetime_ns);
+}
+
 static void take(struct off_writer *writer, const struct off_entry *entry)
 {
     switch ((enum off_entry_kind)entry->kind) {
@@ -151,6 +158,9 @@ static void take(struct off_writer *writer, const struct off_entry *entry)
         break;
     case OFF_ENTRY_PROGRAM:
         take_program(writer, entry);
+        break;
+    case OFF_ENTRY_END:
+        take_end(writer, entry);
         break;
     }
 }
