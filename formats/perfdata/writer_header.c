@@ -16,7 +16,7 @@ enum {
 };
 
 /* Software events of linux/perf_event.h. */
-enum { CPU_CLOCK = 0, TASK_CLOCK = 1, DUMMY = 9 };
+enum { CPU_CLOCK = 0, TASK_CLOCK = 1, CONTEXT_SWITCHES = 3, DUMMY = 9 };
 
 static uint64_t flag(unsigned bit)
 {
@@ -39,12 +39,27 @@ static uint64_t software_event(const char *name)
     return strncmp(name, "task-clock", 10) == 0 ? TASK_CLOCK : DUMMY;
 }
 
+static size_t first_row(const struct perfdata_config *config)
+{
+    size_t row = 0;
+    while (!config->events[row].name)
+        row++;
+    return row;
+}
+
+/* perf script 6.1 prints no stacks of a file whose events are all dummies. */
+static uint64_t event_number(const struct perfdata_config *config, size_t row)
+{
+    uint64_t number = software_event(config->events[row].name);
+    return number == DUMMY && row == first_row(config) ? CONTEXT_SWITCHES : number;
+}
+
 void writer_put_attr(struct buffer *out, const struct perfdata_config *config, size_t row)
 {
     const struct perfdata_event_row *event = &config->events[row];
     buffer_u32(out, ATTR_TYPE_SOFTWARE);
     buffer_u32(out, ATTR_BYTES_WRITTEN);
-    buffer_u64(out, software_event(event->name));
+    buffer_u64(out, event_number(config, row));
     buffer_u64(out, event->period);
     buffer_u64(out, WRITER_SAMPLE_TYPE | (event->has_object ? SAMPLE_ADDR | SAMPLE_WEIGHT : 0));
     buffer_u64(out, READ_ID);
