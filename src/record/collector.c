@@ -52,7 +52,7 @@ static void end_round(struct collector *collector)
 }
 
 /* CPU time until now stays outside of the accounts. */
-static void begin_sampling(struct collector *collector)
+static void restart_accounts(struct collector *collector)
 {
     struct record_summary *summary = collector->config.summary;
     bool is_alone = collector->config.options->no_inherit;
@@ -69,8 +69,18 @@ static void begin_sampling(struct collector *collector)
     }
     untracked_processes_begin(&collector->untracked);
     outside_begin(&collector->outside);
+}
+
+static void begin_sampling(struct collector *collector)
+{
+    if (collector->config.options->delay_ns)
+        restart_accounts(collector);
     if (collector->config.off_cpu)
         off_recorder_begin(collector->config.off_cpu, collector->round.now_ns);
+    if (collector->config.options->off_cpu_only) {
+        collector->quiet_until_ns = UINT64_MAX;
+        return;
+    }
     collector->round.is_quiet = false;
     session_start_sampling(collector->config.session);
     for (size_t i = 0; i < collector->processes.live_count; i++)
@@ -357,7 +367,7 @@ int collector_init(struct collector *collector, const struct collector_config *c
     connect_outside(collector, config);
     connect_departures(collector);
     round_start(&collector->round);
-    collector->round.is_quiet = config->options->delay_ns > 0;
+    collector->round.is_quiet = config->options->delay_ns > 0 || config->options->off_cpu_only;
     collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
     collector->finished_round.begin_bytes = perfdata_bytes_written(config->writer);
     collector->finished_round.hold_ns = config->off_cpu ? off_recorder_age_ns(config->off_cpu) : 0;
@@ -526,7 +536,7 @@ static void write_silent_command(struct collector *collector, struct process *co
 static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_ns)
 {
     struct record_summary *summary = collector->config.summary;
-    if (collector->round.is_quiet)
+    if (collector->round.is_quiet && collector->quiet_until_ns != UINT64_MAX)
         summary->cpu_before_ns = billed_ns;
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
     bool is_seen = collector->config.options->kernel_only || lacks_rusage(collector, billed_ns);

@@ -51,6 +51,7 @@ struct record_options {
     bool wait_all;                /* until the last process of the tree has ended */
     bool end_command;             /* end the command if the recording ends first */
     uint64_t off_cpu_interval_ns; /* between two looks at waiting threads; not 0 */
+    bool off_cpu_only;            /* no samples, neither of CPU time nor of other events */
     uint64_t delay_ns;            /* before sampling begins; 0: none */
     uint64_t duration_ns;         /* of sampling; 0: until the command ends */
     uint64_t size_max;            /* bytes of the file; 0: no limit */

@@ -142,7 +142,7 @@ static int open_session(struct recording *recording, struct error *error)
         .self_check_every = options->self_check_every,
         .withhold_tables = options->withhold_tables,
         .no_inherit = options->no_inherit,
-        .is_quiet = options->delay_ns > 0,
+        .is_quiet = options->delay_ns > 0 || options->off_cpu_only,
         .command_linker = recording->target.linker,
         .takes_departures = options->engine == RECORD_ENGINE_AUTO && thread_events_probe() == 0,
     };
@@ -170,7 +170,7 @@ static int open_off_cpu(struct recording *recording, struct error *error)
         .reach = options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
         .open_files = &recording->result->open_files,
         .file = recording->writer,
-        .is_quiet = options->delay_ns > 0,
+        .is_quiet = options->delay_ns > 0 || options->off_cpu_only,
     };
     int err = off_recorder_open(&recording->off_cpu, &config);
     if (err == 0)
@@ -375,7 +375,8 @@ int record_run(const struct record_options *options, struct record_result *resul
     *result = (struct record_result){.exit_status = 125,
                                      .launch.link_fd = -1,
                                      .summary.delay_ns = options->delay_ns,
-                                     .summary.event = event_list_main_name(options)};
+                                     .summary.event = event_list_main_name(options),
+                                     .summary.off_cpu_only = options->off_cpu_only};
     int status = launch_find(options->argv[0], recording.program, error);
     if (status) {
         result->exit_status = status;

@@ -11,7 +11,7 @@ struct round {
     struct tsc_clock clock;
     uint64_t now_ns;  /* CLOCK_MONOTONIC at the start of this round */
     uint64_t last_ns; /* of the round before */
-    bool is_quiet;    /* the delay before sampling (--delay) has not passed */
+    bool is_quiet;    /* no samples: the delay (--delay) has not passed, or --off-cpu-only */
 };
 
 void round_start(struct round *round);

@@ -118,6 +118,7 @@ struct record_summary {
     enum record_engine engine;
     const char *engine_reason; /* why not perf-trap; NULL */
     const char *event;         /* of the samples, borrowed from the options; NULL: CPU time */
+    bool off_cpu_only;         /* samples were not requested */
     uint32_t frequency_requested;
     uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate if below the request; else 0 */
     uint64_t wall_ns;

@@ -25,8 +25,8 @@ def refuse_perf_events():
 
 def waits_of(run):
     """The off-cpu samples of a capture; frames from the leaf, the first one is the reason."""
-    text = subprocess.run(["perf", "script", "-f", "-i", run.path()], capture_output=True, text=True, check=True,
-                          timeout=60).stdout
+    text = subprocess.run(["perf", "script", "-f", "-F", "+event", "-i", run.path()], capture_output=True, text=True,
+                          check=True, timeout=60).stdout
     found = []
     for block in text.split("\n\n"):
         head, *frames = block.strip("\n").split("\n")
@@ -163,6 +163,38 @@ class OffCpu(rec.Case):
 
     def test_without_perf_events_short_waits_have_their_shares(self):
         self.check_shares(7, preexec_fn=refuse_perf_events)
+
+    def check_waits_alone(self, *options, **more):
+        run, waits = self.recorded_waits("sh", "-c", "sleep 0.5; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done",
+                                         options=("--off-cpu-only", *options), **more)
+        self.assertEqual(int(run.summary["samples"]), 0)
+        self.assertIn(b"off-CPU: ", run.stderr)
+        self.assertNotIn(b"no samples", run.stderr)
+        events = subprocess.run(["perf", "evlist", "-f", "-i", run.path()], capture_output=True, text=True, check=True)
+        self.assertEqual(events.stdout.split(), ["off-cpu"])
+        sleeps = [sample for sample in waits if sample.frames[0] == "[waiting: sleep]"]
+        self.assert_within(seconds(sleeps), 0.5, 0.1)
+        return run
+
+    def test_waits_alone_have_no_samples_of_cpu_time(self):
+        for options in ((), ("--engine", "perf-trap"), ("--engine", "timer")):
+            self.check_waits_alone(*options)
+        run = self.check_waits_alone(preexec_fn=refuse_perf_events)
+        self.assertEqual(run.summary["off_cpu.method"], "schedstat")
+
+    def test_waits_alone_of_a_running_process(self):
+        with subprocess.Popen(["sleep", "60"]) as sleep:
+            options = ("--off-cpu-only", "-o", "rec.data", "--duration", "500ms", "-p", str(sleep.pid))
+            run = self.run_in(self.new_directory(), [rec.REC, *options])
+            sleep.kill()
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(int(run.summary["samples"]), 0)
+        self.assert_within(seconds(waits_of(run)), 0.5, 0.1)
+
+    def test_waits_alone_exclude_what_needs_samples(self):
+        for options in (("-F", "99"), ("-e", "page-faults"), ("-c", "100000"), ("--record", "thread-lifecycle")):
+            run = self.record("true", rec_options=("--off-cpu-only", *options))
+            self.assertEqual(run.status, 125, options)
 
     def test_it_is_off_by_default(self):
         run = self.recorded("sleep", "0.2", rec_options=("-o", "rec.data"))

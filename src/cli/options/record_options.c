@@ -248,6 +248,21 @@ static int check_lifetime(const struct record_request *request, struct error *er
     return 0;
 }
 
+/* Waits alone. */
+static int check_off_cpu_only(const struct record_request *request, struct error *error)
+{
+    const struct record_options *options = &request->options;
+    bool has_samples = options->event_count || options->kernel_stacks || request->period ||
+                       request->has_frequency || options->self_check_every ||
+                       request->fails_on_incomplete || recorders_have_hooks(options->recorders);
+    if (options->off_cpu_only && has_samples)
+        return error_set(
+            error, -EINVAL,
+            "--off-cpu-only takes no samples: use --off-cpu with -e, -F, -c, --kernel, "
+            "--self-check, --fail-on and other recorders");
+    return 0;
+}
+
 static int apply(struct record_request *request, int id, const char *value, struct error *error)
 {
     switch (id) {
@@ -268,6 +283,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case OPTION_RECORD:
         return recorder_names_add(&request->options.recorders, value, error);
     case OPTION_OFF_CPU:
+        return recorder_names_add(&request->options.recorders, "off-cpu", error);
+    case OPTION_OFF_CPU_ONLY:
+        request->options.off_cpu_only = true;
         return recorder_names_add(&request->options.recorders, "off-cpu", error);
     case OPTION_OFF_CPU_INTERVAL:
         return parse_off_cpu_interval(request, value, error);
@@ -357,7 +375,7 @@ int record_request_parse(struct record_request *request, char *const *words, str
         return error_set(error, -EINVAL,
                          "no command to record: use rec -- COMMAND; see `rec --help`");
     if ((has_targets && check_targets(request, error) != 0) ||
-        check_lifetime(request, error) != 0 ||
+        check_lifetime(request, error) != 0 || check_off_cpu_only(request, error) != 0 ||
         event_option_rate(&request->options, request->period, request->has_frequency, error) != 0 ||
         event_option_check(&request->options, error) != 0 ||
         recorders_check(recorders, RECORDERS, request->options.recorders,

@@ -80,7 +80,7 @@ static bool was_out_of_sight(const struct record_summary *summary)
 
 static int print_why_no_samples(const struct record_summary *summary)
 {
-    if (run_summary_lacks_samples(summary))
+    if (run_summary_lacks_samples(summary) || summary->off_cpu_only)
         return 0;
     if (summary->event) {
         log_info("no samples: %s did not occur in the recorded processes", summary->event);

@@ -235,7 +235,8 @@ static int prepare(struct attachment *attachment, struct error *error)
 
 static void begin_sampling(struct attachment *attachment)
 {
-    attachment->round.is_quiet = false;
+    attachment->round.is_quiet = attachment->options->off_cpu_only;
+    attachment->quiet_until_ns = UINT64_MAX;
     if (attachment->off_cpu)
         off_recorder_begin(attachment->off_cpu, attachment->round.now_ns);
     ring_tasks_restart(&attachment->source.tasks);
@@ -427,7 +428,8 @@ int record_attach(const struct record_options *options, struct record_result *re
                                      .launch.link_fd = -1,
                                      .summary.engine = RECORD_ENGINE_PERF_RING,
                                      .summary.delay_ns = options->delay_ns,
-                                     .summary.event = event_list_main_name(options)};
+                                     .summary.event = event_list_main_name(options),
+                                     .summary.off_cpu_only = options->off_cpu_only};
     if (!attachment)
         return error_set(error, -ENOMEM, "out of memory");
     attachment->options = options;

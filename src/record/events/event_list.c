@@ -12,7 +12,7 @@ _Static_assert(EVENT_ROW_FIRST + EVENT_REQUESTS_MAX <= PERFDATA_EVENTS_MAX, "a r
 
 bool event_list_has_clock(const struct record_options *options)
 {
-    bool has_clock = options->event_count == 0;
+    bool has_clock = options->event_count == 0 && !options->off_cpu_only;
     for (size_t i = 0; i < options->event_count; i++)
         has_clock |= options->events[i].is_clock;
     return has_clock;
@@ -31,7 +31,9 @@ uint32_t event_list_main_row(const struct record_options *options)
 
 const char *event_list_main_name(const struct record_options *options)
 {
-    return event_list_has_clock(options) ? NULL : options->events[0].name;
+    return options->off_cpu_only           ? "off-cpu"
+           : event_list_has_clock(options) ? NULL
+                                           : options->events[0].name;
 }
 
 void event_list_describe(const struct record_options *options,
@@ -39,7 +41,7 @@ void event_list_describe(const struct record_options *options,
 {
     if (!event_list_has_clock(options))
         rows[RECORD_EVENT_CPU] = (struct perfdata_event_row){0};
-    for (size_t i = 0; i < options->event_count; i++)
+    for (size_t i = 0; i < options->event_count && !options->off_cpu_only; i++)
         if (!options->events[i].is_clock)
             rows[EVENT_ROW_FIRST + i] =
                 (struct perfdata_event_row){.name = options->events[i].name,
@@ -50,7 +52,8 @@ void event_list_describe(const struct record_options *options,
 bool event_list_suits_sampler(const struct record_options *options)
 {
     bool is_cpu = options->event_count <= 1 && event_list_has_clock(options);
-    return !options->kernel_stacks && (is_cpu || event_list_injected(options));
+    bool is_without = options->event_count == 0 && options->off_cpu_only;
+    return is_without || (!options->kernel_stacks && (is_cpu || event_list_injected(options)));
 }
 
 const struct event_request *event_list_injected(const struct record_options *options)
@@ -73,8 +76,26 @@ static int settle(struct event_request *request, bool may_sample_kernel, struct 
     return request->is_clock ? 0 : event_request_check(request, error);
 }
 
+/* Tasks and mappings come from kernel rings, by an event without samples, and nothing is injected.
+ * Where these rings are refused, from a sampler that stays quiet and is rarely called. */
+static void leave_samples_out(struct record_options *options)
+{
+    bool is_injected =
+        options->engine == RECORD_ENGINE_PERF_TRAP || options->engine == RECORD_ENGINE_TIMER;
+    options->frequency = 1;
+    if (is_injected || (options->argv && thread_events_probe() != 0))
+        return;
+    options->event_count = 1;
+    options->events[0] =
+        (struct event_request){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+}
+
 int event_list_settle(struct record_options *options, struct error *error)
 {
+    if (options->off_cpu_only) {
+        leave_samples_out(options);
+        return 0;
+    }
     bool may_sample_kernel = thread_events_may_sample_kernel();
     int err = 0;
     for (size_t i = 0; i < options->event_count && err == 0; i++)

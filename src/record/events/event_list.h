@@ -27,6 +27,6 @@ bool event_list_suits_sampler(const struct record_options *options);
  * mode with a period: the signal carries no weight, and must not be raised in kernel mode. */
 const struct event_request *event_list_injected(const struct record_options *options);
 
-/* Leaves out modes that rec may not record, and checks that the machine has the events. 0, or a
- * negative errno with a message. */
+/* Leaves out modes that rec may not record, and checks that the machine has the events; without
+ * samples (off_cpu_only), chooses what records tasks. 0, or a negative errno with a message. */
 int event_list_settle(struct record_options *options, struct error *error);
