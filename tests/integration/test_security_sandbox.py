@@ -16,6 +16,7 @@ import unittest
 import urllib.error
 import urllib.request
 
+import hostile_cores
 import rec
 
 NOBODY = 65534
@@ -261,8 +262,11 @@ class Sandbox(rec.Case):
 
     def test_the_whole_conversion_is_confined(self):
         path = self.capture(self.directory)
+        core = os.path.join(self.directory, "core")
+        with open(core, "wb") as file:
+            file.write(hostile_cores.core(hostile_cores.thread(1, 0, 0), []))
         os.mkfifo(os.path.join(self.directory, "out.folded"))
-        for words in (("report", path), ("info", path), ("convert", path, "-o", "-", "--format", "collapsed"),
+        for words in (("report", path), ("stacks", "--core", core), ("info", path), ("convert", path, "-o", "-", "--format", "collapsed"),
                       ("convert", path, "-o", "out.folded"), ("-q", "-o", "out.folded", "--", "true")):
             state = self.state_of_waiting(*words)
             self.assertEqual((state["NoNewPrivs"], state["Seccomp"]), ("1", "2"), words)

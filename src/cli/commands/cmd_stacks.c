@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/commands/program_hint.h"
+#include "cli/files/confine_outputs.h"
 #include "cli/options/help.h"
 #include "cli/snapshot/stacks_json.h"
 #include "cli/snapshot/stacks_text.h"
@@ -87,6 +88,7 @@ static int run(char *const *words, const struct command_spec *command)
         help_print_command(stdout, command);
         status = STATUS_OK;
     } else if (options.core) {
+        confine_to_outputs(NULL, options.from.use_debuginfod);
         status = show(&options, command, 0) ? STATUS_FAILED : STATUS_OK;
     } else {
         status = repeat(&options, command);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/core/core_map.h"
 
+#include "base/containers/array.h"
 #include "record/perf_ring/ring_map.h"
 #include "record/tables/map_path.h"
 
@@ -13,39 +14,49 @@
 /* Kernels dump the first page of each mapped file (core(5), coredump_filter bit 4). */
 #define HEAD_BYTES 4096
 
+/* The first mapping of a file is at most so many mappings before the others. */
+#define NEAR_MAPPINGS 16
+
 struct mapping_builder {
     struct process_map *map;
     struct ring_modules *modules;
-    const struct elf_file *core;
+    const struct core_memory *memory;
     const struct core_notes *notes;
     const char *executable, *executable_in_core; /* NULL: unknown */
 };
 
 static const struct core_mapping *mapping_at(const struct core_notes *notes, uint64_t avma)
 {
-    for (size_t i = 0; i < notes->mapping_count; i++)
-        if (avma >= notes->mappings[i].start_avma && avma < notes->mappings[i].end_avma)
-            return &notes->mappings[i];
+    size_t index = ARRAY_COUNT_UP_TO(notes->mappings, notes->mapping_count, start_avma, avma);
+    return index > 0 && avma < notes->mappings[index - 1].end_avma ? &notes->mappings[index - 1]
+                                                                   : NULL;
+}
+
+/* The mapping of a file's first byte, up to this mapping; NULL: none near. */
+static const struct core_mapping *head_of(const struct core_notes *notes,
+                                          const struct core_mapping *mapping)
+{
+    for (const struct core_mapping *head = mapping;
+         head >= notes->mappings && mapping - head < NEAR_MAPPINGS; head--)
+        if (head->file_offset == 0 && strcmp(head->path, mapping->path) == 0)
+            return head;
     return NULL;
 }
 
 /* Whether the memory of the core has the head of another build of the file. */
-static bool is_of_other_build(const struct mapping_builder *builder, const char *path,
-                              const struct known_module *module)
+static bool is_of_other_build(const struct mapping_builder *builder,
+                              const struct core_mapping *mapping, const struct known_module *module)
 {
-    uint8_t head[HEAD_BYTES], build_id[20];
-    size_t build_id_bytes = 0;
-    for (size_t i = 0; i < builder->notes->mapping_count; i++) {
-        const struct core_mapping *mapping = &builder->notes->mappings[i];
-        struct elf_file *elf;
-        if (mapping->file_offset != 0 || strcmp(mapping->path, path) != 0 ||
-            elf_read_svma(builder->core, mapping->start_avma, head, sizeof(head)) != 0 ||
-            elf_open_memory(&elf, head, sizeof(head), NULL) != 0)
-            continue;
-        build_id_bytes = elf_build_id(elf, build_id);
-        elf_close(elf);
-        break;
-    }
+    uint8_t bytes[HEAD_BYTES], build_id[20];
+    struct elf_file *elf;
+    const struct core_mapping *head = head_of(builder->notes, mapping);
+    if (!head ||
+        !core_segments_read(builder->memory->segments, builder->memory->fd, head->start_avma, bytes,
+                            sizeof(bytes)) ||
+        elf_open_memory(&elf, bytes, sizeof(bytes), NULL) != 0)
+        return false;
+    size_t build_id_bytes = elf_build_id(elf, build_id);
+    elf_close(elf);
     return build_id_bytes && module->build_id_bytes &&
            (build_id_bytes != module->build_id_bytes ||
             memcmp(build_id, module->build_id, build_id_bytes) != 0);
@@ -83,13 +94,14 @@ static struct known_module *open_module(const struct mapping_builder *builder,
     return module_cache_get(builder->modules->cache, &file);
 }
 
+/* in_core: NULL for the vDSO. */
 static int resolve(const struct mapping_builder *builder, struct process_mapping *mapping,
-                   const char *path_in_core)
+                   const struct core_mapping *in_core)
 {
     struct known_module *module = open_module(builder, mapping);
     if (!module)
         return 0;
-    bool is_other = is_of_other_build(builder, path_in_core, module);
+    bool is_other = in_core && is_of_other_build(builder, in_core, module);
     if (!is_other && module->elf &&
         elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
         mapping->module = module;
@@ -106,14 +118,10 @@ static const char *path_of(const struct mapping_builder *builder,
     return is_executable ? builder->executable : mapping->path;
 }
 
-static bool is_dumped_as_code(const struct elf_file *core, uint64_t start_avma)
+static bool is_dumped_as_code(const struct core_segments *segments, uint64_t start_avma)
 {
-    for (size_t i = 0; i < elf_segment_count(core); i++) {
-        const struct elf_segment *segment = elf_segment(core, i);
-        if (segment->type == PT_LOAD && segment->svma == start_avma && (segment->flags & PF_X))
-            return true;
-    }
-    return false;
+    const struct elf_segment *segment = core_segments_find(segments, start_avma);
+    return segment && segment->svma == start_avma && (segment->flags & PF_X);
 }
 
 /* Tools such as gcore leave unchanged code out of the core: the segments of the file say which
@@ -128,8 +136,8 @@ static int add_file(const struct mapping_builder *builder, const struct core_map
                                       .path = map_path_new(path, strlen(path))};
     if (!mapping.path)
         return -ENOMEM;
-    int err = resolve(builder, &mapping, from->path);
-    if (!err && (mapping.module || is_dumped_as_code(builder->core, from->start_avma)))
+    int err = resolve(builder, &mapping, from);
+    if (!err && (mapping.module || is_dumped_as_code(builder->memory->segments, from->start_avma)))
         return ring_map_put(builder->map, &mapping);
     known_module_release(mapping.module);
     map_path_release(mapping.path);
@@ -148,32 +156,31 @@ static int add_anonymous(const struct mapping_builder *builder, const struct elf
     mapping.path = map_path_new(path, strlen(path));
     if (!mapping.path)
         return -ENOMEM;
-    int err = is_vdso ? resolve(builder, &mapping, path) : 0;
+    int err = is_vdso ? resolve(builder, &mapping, NULL) : 0;
     return err ? err : ring_map_put(builder->map, &mapping);
 }
 
 static int add_all(const struct mapping_builder *builder)
 {
     const struct core_notes *notes = builder->notes;
+    const struct core_segments *segments = builder->memory->segments;
     int err = 0;
     for (size_t i = 0; i < notes->mapping_count && err == 0; i++)
         err = add_file(builder, &notes->mappings[i]);
-    for (size_t i = 0; i < elf_segment_count(builder->core) && err == 0; i++) {
-        const struct elf_segment *segment = elf_segment(builder->core, i);
-        if (segment->type == PT_LOAD && (segment->flags & PF_X))
-            err = add_anonymous(builder, segment);
-    }
+    for (size_t i = 0; i < segments->count && err == 0; i++)
+        if (segments->items[i].flags & PF_X)
+            err = add_anonymous(builder, &segments->items[i]);
     return err == -E2BIG ? 0 : err; /* code beyond the budget of mappings has no names */
 }
 
 int core_map_read(struct process_map **map, struct ring_modules *modules,
-                  const struct elf_file *core, const struct core_notes *notes,
+                  const struct core_memory *memory, const struct core_notes *notes,
                   const char *executable)
 {
     const struct core_mapping *entry = mapping_at(notes, notes->entry_avma);
     struct mapping_builder builder = {.map = ring_map_new(),
                                       .modules = modules,
-                                      .core = core,
+                                      .memory = memory,
                                       .notes = notes,
                                       .executable = executable,
                                       .executable_in_core = entry ? entry->path : NULL};

@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
+#include "base/containers/sort.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -125,7 +126,7 @@ int core_notes_take(struct core_notes *notes, const void *bytes, size_t size)
         if (!c.failed && name.size == 5 && memcmp(name.bytes, "CORE", 5) == 0)
             err = take_note(notes, type, description);
     }
-    return err;
+    return err ? err : SORT_BY(notes->mappings, notes->mapping_count, start_avma);
 }
 
 void core_notes_free(struct core_notes *notes)

@@ -26,7 +26,7 @@ struct core_notes {
     pid_t pid;
     struct core_thread *threads; /* the thread that received the signal first; owned */
     size_t thread_count, thread_capacity;
-    struct core_mapping *mappings; /* owned */
+    struct core_mapping *mappings; /* by start_avma; owned */
     size_t mapping_count, mapping_capacity;
     uint64_t entry_avma, vdso_avma; /* of the auxiliary vector; 0: unknown */
 };

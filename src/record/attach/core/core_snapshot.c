@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/core/core_snapshot.h"
 
+#include "base/files/foreign_file.h"
 #include "base/files/io.h"
 #include "record/attach/core/core_map.h"
 #include "record/attach/snapshot/limited_read.h"
@@ -11,19 +12,22 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NOTES_BYTES_MAX (UINT64_C(256) << 20)
 #define STACK_BYTES_MAX (UINT64_C(16) << 20)
+/* Of all threads together, or the size of the core if larger: stacks may overlap. */
+#define STACKS_BYTES_MAX (UINT64_C(256) << 20)
 
 struct core_reader {
     const struct core_request *request;
     struct snapshot *snapshot;
     int fd;
     struct elf_file *core;
+    struct core_segments segments;
     struct buffer note_bytes[8]; /* by segment; the notes point into them */
     size_t note_segments;
     struct core_notes notes;
@@ -33,6 +37,7 @@ struct core_reader {
     struct blocked_looker looker;
     struct snapshot_capture capture;
     struct buffer stack;
+    uint64_t stacks_left_bytes; /* to read */
 };
 
 static int take_notes(struct core_reader *reader, const struct elf_segment *segment)
@@ -49,12 +54,20 @@ static int take_notes(struct core_reader *reader, const struct elf_segment *segm
     return err == -ENODATA ? 0 : err ? err : core_notes_take(&reader->notes, room, bytes->size);
 }
 
+static uint64_t stacks_bytes_max(int fd)
+{
+    struct stat status;
+    bool is_large = fstat(fd, &status) == 0 && status.st_size > (off_t)STACKS_BYTES_MAX;
+    return is_large ? (uint64_t)status.st_size : STACKS_BYTES_MAX;
+}
+
 static int open_core(struct core_reader *reader, const struct core_request *request,
                      struct error *error)
 {
-    reader->fd = open(request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    reader->fd = foreign_file_open(request->path, NULL, NULL);
     if (reader->fd < 0)
-        return error_set(error, -errno, "cannot open %s: %s", request->path, strerror(errno));
+        return error_set(error, reader->fd, "cannot open %s: %s", request->path,
+                         foreign_file_error(reader->fd));
     struct error why = {{0}};
     int err = elf_open(&reader->core, reader->fd, &why);
     if (err)
@@ -64,6 +77,7 @@ static int open_core(struct core_reader *reader, const struct core_request *requ
             err = take_notes(reader, elf_segment(reader->core, i));
     if (err)
         return error_set(error, err, "cannot read %s: %s", request->path, strerror(-err));
+    reader->stacks_left_bytes = stacks_bytes_max(reader->fd);
     if (elf_machine(reader->core) != EM_X86_64 || reader->notes.thread_count == 0)
         return error_set(error, -ENOEXEC, "%s is no core file of an x86-64 program with threads",
                          request->path);
@@ -73,19 +87,17 @@ static int open_core(struct core_reader *reader, const struct core_request *requ
 /* The stack from SP up, as far as the core has the memory. */
 static struct stack_view stack_at(struct core_reader *reader, uint64_t sp_avma)
 {
+    const struct elf_segment *segment = core_segments_find(&reader->segments, sp_avma);
+    uint64_t inside = segment ? sp_avma - segment->svma : 0;
+    uint64_t bytes = segment && inside < segment->file_bytes ? segment->file_bytes - inside : 0;
+    bytes = bytes < STACK_BYTES_MAX ? bytes : STACK_BYTES_MAX;
+    bytes = bytes < reader->stacks_left_bytes ? bytes : reader->stacks_left_bytes;
+    reader->stacks_left_bytes -= bytes;
     buffer_clear(&reader->stack);
-    for (size_t i = 0; i < elf_segment_count(reader->core); i++) {
-        const struct elf_segment *segment = elf_segment(reader->core, i);
-        if (segment->type != PT_LOAD || sp_avma < segment->svma ||
-            sp_avma - segment->svma >= segment->file_bytes)
-            continue;
-        uint64_t bytes = segment->file_bytes - (sp_avma - segment->svma);
-        bytes = bytes < STACK_BYTES_MAX ? bytes : STACK_BYTES_MAX;
-        uint8_t *room = buffer_room(&reader->stack, (size_t)bytes);
-        if (room && elf_read_svma(reader->core, sp_avma, room, (size_t)bytes) == 0)
-            return (struct stack_view){.lo = sp_avma, .hi = sp_avma + bytes, .bytes = room};
-    }
-    return (struct stack_view){.lo = sp_avma, .hi = sp_avma};
+    uint8_t *room = buffer_room(&reader->stack, (size_t)bytes);
+    if (!room || !core_segments_read(&reader->segments, reader->fd, sp_avma, room, (size_t)bytes))
+        bytes = 0;
+    return (struct stack_view){.lo = sp_avma, .hi = sp_avma + bytes, .bytes = room};
 }
 
 static void walk(struct core_reader *reader, struct snapshot_thread *thread,
@@ -123,9 +135,12 @@ static void walk_all(struct core_reader *reader, struct snapshot *snapshot)
 static int read_stacks(void *context)
 {
     struct core_reader *reader = context;
-    int err = ring_modules_open(&reader->modules, &reader->open_files);
+    const struct core_memory memory = {reader->fd, &reader->segments};
+    int err = core_segments_open(&reader->segments, reader->core);
     if (err == 0)
-        err = core_map_read(&reader->map, &reader->modules, reader->core, &reader->notes,
+        err = ring_modules_open(&reader->modules, &reader->open_files);
+    if (err == 0)
+        err = core_map_read(&reader->map, &reader->modules, &memory, &reader->notes,
                             reader->request->executable);
     if (err == 0)
         err = snapshot_capture_open(&reader->capture, reader->snapshot, reader->map,
@@ -154,6 +169,7 @@ static void close_core(struct core_reader *reader)
     ring_modules_close(&reader->modules);
     open_file_cache_free(&reader->open_files);
     core_notes_free(&reader->notes);
+    core_segments_free(&reader->segments);
     for (size_t i = 0; i < reader->note_segments; i++)
         buffer_free(&reader->note_bytes[i]);
     buffer_free(&reader->stack);

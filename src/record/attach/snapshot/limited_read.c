@@ -36,7 +36,8 @@ int limited_read_run(struct snapshot *snapshot, int (*function)(void *context), 
         return -errno;
     read.head = memory;
     int err = time_limited_run(run, &read, limit_ns);
-    snapshot->count = read.head->count;
+    size_t count = read.head->count;
+    snapshot->count = count < snapshot->capacity ? count : snapshot->capacity;
     snapshot->torn = read.head->torn;
     munmap(memory, sizeof(*read.head));
     return err;
