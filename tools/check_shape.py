@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the shape of src and formats: entries of a folder, width of lines, headers, parameters.
+"""Holds the shape of src and formats: entries of a folder, width of lines, headers, parameters, size of the sampler.
 
     check_shape.py [--figures]
 
@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MOST_ENTRIES = 25
 MOST_COLUMNS = 100
 MOST_PARAMETERS = 6
+MOST_SAMPLER_LINES = 4000  # of code, without the hooks of other recorders
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 FUNCTION = re.compile(r"^[a-z][\w \*]*?\b(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\{", re.M)
 KNOWN = {
     "entries": {
@@ -51,8 +53,16 @@ def count_parameters(text):
     return count
 
 
+def sampler_lines():
+    """Lines of code that every recorded program carries: neither blank nor comment."""
+    return sum(bool(line.strip()) for path in sorted((ROOT / "src/sampler").rglob("*.[ch]"))
+               if path.parent.name != "recorders"
+               for line in COMMENT.sub("", path.read_text(encoding="utf-8")).splitlines())
+
+
 def figures():
     found = {name: collections.Counter() for name in ("entries", "wide lines", "headers", "parameters")}
+    found["sampler lines"] = {"src/sampler": max(0, sampler_lines() - MOST_SAMPLER_LINES)}
     for folder in folders():
         entries = len(list(folder.iterdir()))
         if entries > MOST_ENTRIES:

@@ -4,6 +4,8 @@
  * Async-signal-safe throughout. */
 #pragma once
 
+#include "unwind/step.h"
+
 #include <linux/audit.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -72,19 +74,12 @@ __attribute__((always_inline)) static inline void arch_capture(ucontext_t *conte
     context->uc_stack.ss_sp = NULL;
 }
 
-static inline uint64_t arch_pc(const ucontext_t *context)
+static inline struct unwind_regs arch_unwind_regs(const ucontext_t *context)
 {
-    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-}
-
-static inline uint64_t arch_sp(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-}
-
-static inline uint64_t arch_fp(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return (struct unwind_regs){.pc = (uint64_t)registers[REG_RIP],
+                                .sp = (uint64_t)registers[REG_RSP],
+                                .fp = (uint64_t)registers[REG_RBP]};
 }
 
 /* The interrupted value of a register by its DWARF number (0 to 16). Async-signal-safe. */

@@ -45,7 +45,6 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(EXISTS, kill, ANY_0, 0)                                                              \
     X(YIELD, sched_yield, 0, 0)                                                            \
     X(OPEN, openat, ANY_0 | ANY_1 | ANY_2, 0)                                              \
-    X(READ, read, ANY_0 | ANY_1 | ANY_2, 0)                                                \
     X(READ_AT, pread64, ANY_0 | ANY_1 | ANY_2 | ANY_3, 0)                                  \
     X(CLOSE, close, ANY_0, 0)                                                              \
     X(STAT, newfstatat, ANY_0 | ANY_1 | ANY_2 | ANY_3, 0)                                  \

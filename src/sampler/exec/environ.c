@@ -53,14 +53,6 @@ static bool is_other_session(const char *entry)
     return text_behind(entry, SESSION) && !text_behind(entry, session_entry());
 }
 
-static char *append(char *out, const char *text)
-{
-    while (*text)
-        *out++ = *text++;
-    *out = '\0';
-    return out;
-}
-
 /* A part of a text. */
 struct span {
     size_t start, end;
@@ -215,7 +207,7 @@ static void write_forbidden(char digits[FORBIDDEN_DIGITS])
 
 static void append_session(char *out)
 {
-    char *digits = append(out, session_entry());
+    char *digits = append_text(out, session_entry());
     write_forbidden(digits);
     digits[FORBIDDEN_DIGITS] = '\0';
 }
@@ -228,12 +220,14 @@ static char *append_list(char *text, const char *list, bool takes_sampler)
     bool has_theirs = !is_alone(list, gone);
     if (!takes_sampler && !has_theirs)
         return text;
-    text = append(text, PRELOAD);
+    text = append_text(text, PRELOAD);
     if (takes_sampler)
-        text = append(append(text, sampler_path()), has_theirs ? ":" : "");
+        text = append_text(append_text(text, sampler_path()), has_theirs ? ":" : "");
     for (size_t i = 0; i < gone.start; i++)
         *text++ = list[i];
-    return append(text, list + gone.end) + 1;
+    text = append_text(text, list + gone.end);
+    *text = '\0';
+    return text + 1;
 }
 
 char **environ_into(void *memory, char *const *environment, bool takes_variables)
@@ -280,7 +274,7 @@ static bool keeps_libraries(char *entry)
     if (is_alone(list, gone))
         return false;
     if (gone.end > gone.start)
-        append(list + gone.start, list + gone.end);
+        *append_text(list + gone.start, list + gone.end) = '\0';
     return true;
 }
 

@@ -55,7 +55,7 @@ static uint32_t copy_start(struct walk *walk, struct record_copy *copy, bool fro
 
 static bool fits_from_leaf(const struct walk *walk, uint32_t most)
 {
-    uint64_t sp = arch_sp(walk->context);
+    uint64_t sp = walk->leaf.sp;
     return sp >= walk->stack.lo && sp < walk->stack.hi &&
            walk->stack.hi - sp + ARCH_RED_ZONE <= most;
 }
@@ -170,8 +170,7 @@ static void move_words(uint64_t *to, const uint64_t *from, uint32_t count)
 /* The walked frames lie at the place of RECORD_STACK; this record needs registers before them.
  * The place is usually the same, but the ring's first byte after the launcher has emptied the
  * ring. */
-bool stack_copy_record(struct walk *walk, struct record_header header, enum walk_end end,
-                       uint32_t unload_count)
+bool stack_copy_record(struct walk *walk, struct record_header header)
 {
     const uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
     bool is_check = header.kind == RECORD_CHECK;
@@ -192,7 +191,6 @@ bool stack_copy_record(struct walk *walk, struct record_header header, enum walk
     move_words(frames, walk->frames, walk->frame_count); /* before anything is written there */
     uint32_t copied = copy_stack(walk, &copy, record + before_stack, bytes, is_check);
     *(struct record_copy *)(void *)(record + fixed) = copy;
-    stack_record_describe(record, walk->frame_count, walk->dropped, end, unload_count);
     header.bytes = before_stack + copied;
-    return stack_record_commit(walk->ring, record, position, header, walk->object);
+    return stack_record_commit(walk, header, record, position);
 }

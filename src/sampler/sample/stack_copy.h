@@ -8,5 +8,4 @@
 bool stack_copy_fits_from_leaf(const struct walk *walk);
 /* Writes a RECORD_COPY or RECORD_CHECK: the frames so far, registers and stack. False when the
  * ring is full. Async-signal-safe. */
-bool stack_copy_record(struct walk *walk, struct record_header header, enum walk_end end,
-                       uint32_t unload_count);
+bool stack_copy_record(struct walk *walk, struct record_header header);

@@ -247,11 +247,11 @@ static bool wants_copy(enum walk_end end)
     return end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD || end == WALK_SEARCH;
 }
 
-static bool wants_check(const struct walk *walk, enum walk_end end)
+static bool wants_check(const struct walk *walk)
 {
     uint32_t every = process.tables->header.self_check_every;
-    return every && end == WALK_ROOT && walk->thread->samples % every == 0 && walk->dropped == 0 &&
-           stack_copy_fits_from_leaf(walk);
+    return every && walk->end == WALK_ROOT && walk->thread->samples % every == 0 &&
+           walk->dropped == 0 && stack_copy_fits_from_leaf(walk);
 }
 
 /* The published map. The launcher may publish another map during the walk; afterwards it may
@@ -266,28 +266,25 @@ static void use_map(struct walk *walk, uint64_t generation)
         walk->module_count = 0;
 }
 
-static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
+/* False: the map was replaced during the walk. */
+static bool walk_once(struct walk *walk)
 {
     uint64_t generation = load_acquire(&process.verdict->generation);
     use_map(walk, generation);
-    walk->regs.pc = arch_pc(walk->context);
-    walk->regs.sp = arch_sp(walk->context);
-    walk->regs.fp = arch_fp(walk->context);
+    walk->regs = walk->leaf;
     walk->is_return_address = false;
     walk->frame_count = 0;
-    enum walk_end end = WALK_FOREIGN;
-    bool is_stale = load_relaxed(&process.verdict->unload_count) != unload_count;
+    walk->end = WALK_FOREIGN;
+    bool is_stale = load_relaxed(&process.verdict->unload_count) != walk->unload_count;
     if (!choose_stack(walk))
         push_frame(walk, walk->regs.pc);
     else if (process.tables->header.withhold_tables || is_stale) {
         push_frame(walk, walk->regs.pc);
-        end = process.tables->header.withhold_tables ? WALK_WITHHELD : WALK_UNKNOWN;
+        walk->end = process.tables->header.withhold_tables ? WALK_WITHHELD : WALK_UNKNOWN;
     } else
-        end = walk_frames(walk);
+        walk->end = walk_frames(walk);
     fence_acquire(); /* everything was read before the generation is read again */
-    if (load_relaxed(&process.verdict->generation) != generation)
-        return WALK_ENDS;
-    return end;
+    return load_relaxed(&process.verdict->generation) == generation;
 }
 
 bool walk_write(const struct walk_request *request)
@@ -305,29 +302,23 @@ bool walk_write(const struct walk_request *request)
                         .context = request->context,
                         .ring = request->ring,
                         .object = request->object,
+                        .unload_count = load_acquire(&process.slot->unload_count),
+                        .leaf = arch_unwind_regs(request->context),
                         .frames_max = frames_max};
     walk.frames = (uint64_t *)(void *)(record + fixed);
-    uint32_t unload_count = load_acquire(&process.slot->unload_count);
-    enum walk_end end = walk_once(&walk, unload_count);
-    if (end == WALK_ENDS)
-        end = walk_once(&walk, unload_count);
-    if (end == WALK_ENDS)
-        end = WALK_OFF_STACK;
+    if (!walk_once(&walk) && !walk_once(&walk))
+        walk.end = WALK_OFF_STACK;
     settle_frames(&walk);
     struct record_header header = request->header;
-    header.kind = RECORD_COPY;
-    if (wants_copy(end)) {
+    header.kind = wants_copy(walk.end) ? RECORD_COPY
+                  : wants_check(&walk) ? RECORD_CHECK
+                                       : RECORD_STACK;
+    if (header.kind == RECORD_COPY)
         add_relaxed(&process.slot->unknown_count, 1);
-        return stack_copy_record(&walk, header, end, unload_count);
-    }
-    if (wants_check(&walk, end)) {
-        header.kind = RECORD_CHECK;
-        return stack_copy_record(&walk, header, end, unload_count);
-    }
-    header.kind = RECORD_STACK;
-    stack_record_describe(record, walk.frame_count, walk.dropped, end, unload_count);
+    if (header.kind != RECORD_STACK)
+        return stack_copy_record(&walk, header);
     header.bytes = fixed + 8 * walk.frame_count;
-    return stack_record_commit(walk.ring, record, position, header, walk.object);
+    return stack_record_commit(&walk, header, record, position);
 }
 
 bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,

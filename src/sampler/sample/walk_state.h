@@ -13,14 +13,16 @@ struct walk {
     const struct record_object *object; /* NULL: none */
     const struct wire_module *modules;
     uint32_t module_count;
-    uint32_t generation; /* low half of the map's generation: tags the cache */
-    struct unwind_regs regs;
+    uint32_t generation;           /* low half of the map's generation: tags the cache */
+    uint32_t unload_count;         /* before the walk */
+    struct unwind_regs leaf, regs; /* interrupted; of the present frame */
     struct stack_view stack;
     bool is_foreign; /* an unknown stack: only the page of SP may be read */
     bool is_context; /* the stack was given to makecontext() */
     bool is_return_address;
     uint32_t frame_count; /* all frames, kept or not; after the walk, the kept ones */
     uint32_t dropped;     /* after the walk: between the leaf part and the root part */
+    enum walk_end end;    /* after the walk */
     uint64_t *frames;     /* frames_max of them, in the reserved record */
     uint32_t frames_max;
 };

@@ -4,13 +4,13 @@
 #include "sampler/base/identity.h"
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/state.h"
-#include "sampler/sample/handler.h"
 #include "sampler/signals/kernel_action.h"
 #include "sampler/signals/program_action.h"
 
 #include <errno.h>
 
-/* A vfork child has its own actions in the kernel, but runs on its parent's memory. */
+/* A vfork child has its own actions in the kernel, but runs on its parent's memory: it reads and
+ * sets the actions of the kernel. */
 static bool is_ours(int signal)
 {
     return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE &&
@@ -44,21 +44,10 @@ static int set_deferring(int signal, const struct sigaction *action, struct siga
     return 0;
 }
 
-/* In a vfork child the kernel reports the sampler's handler, inherited from the parent. */
-static int set_action_of_another(int signal, const struct sigaction *action, struct sigaction *old)
-{
-    int result = set_deferring(signal, action, old);
-    if (result == 0 && old && old->sa_sigaction == handler) {
-        struct action inherited = program_action_read();
-        action_to_libc(&inherited, old);
-    }
-    return result;
-}
-
 int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
     if (!is_ours(signal))
-        return set_action_of_another(signal, action, old);
+        return set_deferring(signal, action, old);
     struct action wanted;
     if (action) {
         wanted = action_from_libc(action);
@@ -79,17 +68,6 @@ static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask
     return before.handler.simple;
 }
 
-/* The return value of the C library's function; in a vfork child, possibly the sampler's
- * handler. */
-static signal_handler translate(signal_handler old)
-{
-    union {
-        signal_handler simple;
-        void (*full)(int, siginfo_t *, void *);
-    } ours = {.full = handler};
-    return old == ours.simple ? program_action_read().handler.simple : old;
-}
-
 static bool is_refused(signal_handler simple)
 {
     if (simple != SIG_ERR)
@@ -102,12 +80,12 @@ signal_handler signal(int number, signal_handler simple)
 {
     if (is_ours(number))
         return is_refused(simple) ? SIG_ERR : set_simple(simple, SA_RESTART, SIGNAL_BIT(number));
-    return translate(NEXT(signal)(number, simple));
+    return NEXT(signal)(number, simple);
 }
 
 signal_handler __sysv_signal(int number, signal_handler simple)
 {
     if (is_ours(number))
         return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
-    return translate(NEXT(__sysv_signal)(number, simple));
+    return NEXT(__sysv_signal)(number, simple);
 }

@@ -38,8 +38,8 @@ static int set_up(void **state)
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_ptr_not_equal(tables, MAP_FAILED);
     process = (struct process){.tables = tables};
-    append(tables->header.session, NAME);
-    append(tables->header.preload, PRELOAD SAMPLER);
+    strcpy(tables->header.session, NAME);
+    strcpy(tables->header.preload, PRELOAD SAMPLER);
     environment_before = environ;
     return 0;
 }
@@ -122,7 +122,7 @@ static char **make_environ(char *const *entries)
     static char texts[ENTRIES_MAX][128];
     size_t i = 0;
     for (; entries[i]; i++) {
-        append(texts[i], entries[i]);
+        strcpy(texts[i], entries[i]);
         made[i] = texts[i];
     }
     made[i] = NULL;

@@ -24,13 +24,6 @@ bool process_is_another(void)
     return is_another;
 }
 
-void handler(int signal, siginfo_t *info, void *context)
-{
-    (void)signal;
-    (void)info;
-    (void)context;
-}
-
 struct action program_action_read(void)
 {
     return (struct action){0};

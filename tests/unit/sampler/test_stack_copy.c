@@ -309,15 +309,17 @@ static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void *
         struct walk walk = {.thread = &at.thread,
                             .context = &at.context,
                             .ring = &at.thread.ring,
+                            .leaf = arch_unwind_regs(&at.context),
                             .frames_max = FRAMES_MAX};
         at.thread.ring.base = 0;
         at.thread.ring.head = head;
         at.control.tail = head - 8;
         walk.frames =
             (void *)(ring_reserve(&at.thread.ring, fixed + 8 * FRAMES_MAX, &position) + fixed);
-        assert_int_equal(walk_once(&walk, 0), WALK_COMPLEX);
+        assert_true(walk_once(&walk));
+        assert_int_equal(walk.end, WALK_COMPLEX);
         at.control.tail = head;
-        assert_true(stack_copy_record(&walk, (struct record_header){.kind = RECORD_COPY}, 0, 0));
+        assert_true(stack_copy_record(&walk, (struct record_header){.kind = RECORD_COPY}));
         const uint64_t *frames = (const void *)(at.data + fixed + sizeof(struct record_copy));
         for (uint32_t i = 1; i <= callers; i++)
             assert_int_equal(frames[callers + 1 - i], CALLER + i);
