@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 
 import perf_script
 import rec
@@ -32,6 +33,20 @@ COLUMNS = {"cpu-clock": "cpu", "cpu-clock:S": "cpu"}
 
 class Case(rec.Case):
     program_pid = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.common = {}  # options: (path, pid of the program) of recordings that several tests read
+
+    def common_record(self, *options):
+        """A copy of a recording that is made once."""
+        if options not in self.common:
+            path = self.perf_record(*options)
+            kept = tempfile.mkdtemp(prefix="rec-test-")
+            self.addClassCleanup(shutil.rmtree, kept, ignore_errors=True)
+            self.common[options] = shutil.copy(path, kept), self.program_pid
+        kept, self.program_pid = self.common[options]
+        return shutil.copy(kept, self.new_directory())
 
     def perf_record(self, *options, name="perf.data", program=PROGRAM):
         """The path of a recording; skips the test when this machine does not let perf do it."""

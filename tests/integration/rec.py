@@ -34,6 +34,10 @@ TIMEOUT_S = 60
 LONG = os.environ.get("REC_LONG") == "1"
 
 
+# Of all tests: a build of Go's own packages takes ten seconds.
+GO_CACHE = os.environ.get("GOCACHE") or os.path.join(os.path.dirname(REC), "tests", "go-cache")
+
+
 def figure(quick, long):
     return long if LONG else quick
 

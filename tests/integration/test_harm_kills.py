@@ -12,8 +12,8 @@ import uuid
 import harm
 import rec
 
-INSTANTS_OF_PROGRAM = rec.figure(50, 500)
-INSTANTS_OF_REC = rec.figure(20, 200)
+INSTANTS_OF_PROGRAM = rec.figure(30, 500)
+INSTANTS_OF_REC = rec.figure(12, 200)
 MARK = "REC_TEST_MARK"
 
 

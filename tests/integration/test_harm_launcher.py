@@ -13,24 +13,51 @@ import harm
 import rec
 
 ROUNDS = 40000000  # of `vectors`: half a second or more
+AWAY_S = 11  # without a turn of its loop for ten seconds, rec counts as away
+
+
+def child_of(process):
+    """Its only child, once it is there."""
+    path = f"/proc/{process.pid}/task/{process.pid}/children"
+    while True:
+        with open(path, encoding="ascii") as file:
+            children = file.read().split()
+        if children:
+            return children[0]
+        time.sleep(0.005)
+
+
+def cpu_s(pid):
+    """CPU time of a process, None once it has ended."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Launcher(harm.Case):
-    def stopped_for(self, seconds, engine, *command):
-        """A run during which rec stands still for so long."""
+    def stopped(self, first_s, last_s, engine, *command):
+        """A run during which rec stands still between two CPU times of the program, or from the first to its end."""
         self.need_engine(engine)
         directory = self.new_directory()
         process = subprocess.Popen([rec.REC, "-F", str(harm.FAST_HZ), f"--engine={engine}", "--",
                                     *map(str, command)], cwd=directory, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.3)
+        child = child_of(process)
+        self.wait_for_cpu(child, first_s)
         process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
+        self.wait_for_cpu(child, last_s)
         process.send_signal(signal.SIGCONT)
         stdout, stderr = process.communicate(timeout=rec.TIMEOUT_S)
         done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
         self.assertEqual(done.returncode, 0, stderr)
         return rec.Run(done, directory, 0)
+
+    @staticmethod
+    def wait_for_cpu(pid, seconds):
+        used_s = cpu_s(pid)
+        while used_s is not None and used_s < seconds:
+            time.sleep(0.01)
+            used_s = cpu_s(pid)
 
     def assert_accounts_close(self, run):
         notes = run.summary
@@ -42,26 +69,29 @@ class Launcher(harm.Case):
         """Stacks so deep that also 200 samples a second fill a ring meanwhile."""
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
-                run = self.stopped_for(1, engine, rec.target("depth"), 500, 2000)
+                run = self.stopped(0.3, 1.3, engine, rec.target("depth"), 500, 1500)
                 self.assert_accounts_close(run)
                 self.assertGreater(run.count("lost.ring-full"), 0, run.summary)
                 self.assertEqual(run.count("lost.away"), 0, run.summary)
 
-    def at_once(self, check):
-        """Both engines beside each other: what follows waits for ten seconds."""
+    def at_once(self, *checks):
+        """All beside each other, for both engines: each mostly waits."""
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            list(pool.map(check, rec.ENGINES))
+            for done in [pool.submit(check, engine) for check in checks for engine in rec.ENGINES]:
+                done.result()
 
     def check_long_stop(self, engine):
-        run = self.stopped_for(13, engine, rec.target("depth"), 20, 14000)
+        run = self.stopped(0.2, 1, engine, rec.target("depth"), 20, 1200, AWAY_S * 1000)
         self.assert_accounts_close(run)
         self.assertGreater(run.count("lost.away"), 0, run.summary)
         self.assertGreater(run.share_of("[lost]"), 5, run.summary)
         self.assertLess(run.share_of("[exit]"), 5, run.summary)
         self.assertIn(b"rec was stopped", run.stderr)
 
-    def test_time_while_rec_was_stopped_for_long_is_called_lost(self):
-        self.at_once(self.check_long_stop)
+    def test_a_rec_that_is_away_for_more_than_ten_seconds(self):
+        """Time while rec is stopped is called lost; a signal costs next to nothing after rec has died; timers end
+        with the next thread."""
+        self.at_once(self.check_long_stop, self.check_forsaken, self.check_orphan)
 
     def test_a_stopped_rec_does_not_slow_the_program_down(self):
         command = (rec.target("vectors"), ROUNDS)
@@ -69,16 +99,13 @@ class Launcher(harm.Case):
             with self.subTest(engine=engine):
                 # The better of two: a busy machine spoils one.
                 running_ns = min(self.under(engine, *command).count("cpu_billed_ns") for _ in range(2))
-                stopped_ns = min(self.stopped_for(1.5, engine, *command).count("cpu_billed_ns")
+                stopped_ns = min(self.stopped(0.1, 60, engine, *command).count("cpu_billed_ns")
                                  for _ in range(2))
                 self.assertLess(stopped_ns, 1.1 * running_ns)
 
-    def test_a_signal_costs_next_to_nothing_after_rec_has_died(self):
+    def check_forsaken(self, engine):
         """No walk and no record, a signal a tick: with a tick of 4 ms and 5 us a signal 0.12 %. A thread that goes
         from one processor to another meets the ticks of both."""
-        self.at_once(self.check_forsaken)
-
-    def check_forsaken(self, engine):
         self.need_engine(engine)
         process = subprocess.Popen([rec.REC, "-q", "-F", str(harm.FAST_HZ), f"--engine={engine}", "--",
                                     rec.target("forsaken")], cwd=self.new_directory(),
@@ -93,20 +120,17 @@ class Launcher(harm.Case):
         if engine == "timer":
             self.assertGreater(signals, 0)  # they were counted
 
-    def test_timers_end_with_the_next_thread_after_rec_has_died(self):
+    def check_orphan(self, engine):
         if not os.path.exists("/proc/self/timers"):
             self.skipTest("this kernel does not list a process' timers")
-        for engine in rec.ENGINES:
-            with self.subTest(engine=engine):
-                self.need_engine(engine)
-                process = subprocess.Popen([rec.REC, "-q", f"--engine={engine}", "--",
-                                            rec.target("orphan")], cwd=self.new_directory(),
-                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-                self.assertEqual(process.stdout.readline(), "started\n")
-                process.kill()
-                process.wait()
-                self.assertEqual(process.stdout.readline(), "1, then 0\n")
-                process.stdout.close()
+        self.need_engine(engine)
+        process = subprocess.Popen([rec.REC, "-q", f"--engine={engine}", "--", rec.target("orphan")],
+                                   cwd=self.new_directory(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "started\n")
+        process.kill()
+        process.wait()
+        self.assertEqual(process.stdout.readline(), "1, then 0\n")
+        process.stdout.close()
 
 
 class Output(harm.Case):

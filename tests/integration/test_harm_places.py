@@ -22,15 +22,15 @@ def work(total, rounds):
     for i in range(rounds):
         total = (total * 31 + i) % 1000003
     return total
-total = work(0, 1500000)
+total = work(0, 1000000)
 print(total, flush=True)
 pid = os.fork()
 if pid == 0:
-    print(work(total, 800000), flush=True)
+    print(work(total, 500000), flush=True)
     os._exit(4)
 print(os.waitpid(pid, 0)[1])
 """
-WORK_MS = 250
+WORK_MS = 150
 
 
 class Places(harm.Case):

@@ -122,7 +122,7 @@ class Programs(harm.Identical):
         with open(path + ".go", "w", encoding="utf-8") as file:
             file.write(GO)
         environment = dict(os.environ, CGO_ENABLED="1", GO111MODULE="off",
-                           GOCACHE=os.environ.get("GOCACHE", "/tmp/rec-test-go-cache"))
+                           GOCACHE=rec.GO_CACHE)
         built = subprocess.run([go, "build", "-o", path, path + ".go"], env=environment,
                                capture_output=True, timeout=200)
         if built.returncode:

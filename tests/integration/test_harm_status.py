@@ -57,7 +57,7 @@ class Status(harm.Identical):
         with open(path + ".go", "w", encoding="utf-8") as file:
             file.write(GO)
         environment = dict(os.environ, GO111MODULE="off",
-                           GOCACHE=os.environ.get("GOCACHE", "/tmp/rec-test-go-cache"))
+                           GOCACHE=rec.GO_CACHE)
         built = subprocess.run([go, "build", "-o", path, path + ".go"], env=environment,
                                capture_output=True, timeout=200)
         self.assertEqual(built.returncode, 0, built.stderr)

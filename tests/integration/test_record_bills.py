@@ -28,8 +28,9 @@ os._exit(0)
 DAEMONS = """
 export WORK=$0
 export INNER='$WORK 200; :' OUTER='sh -c "$INNER"; sleep 0.2; :'
-(setsid sh -c 'sh -c "$OUTER"; sleep 0.2; :' >/dev/null 2>&1 &)
-sleep 1.5
+(setsid sh -c 'sh -c "$OUTER"; sleep 0.2; : >ended' >/dev/null 2>&1 &)
+while [ ! -e ended ]; do sleep 0.2; done
+sleep 0.5
 """
 MAKEFILE = """
 all: $(patsubst %,%.o,$(shell seq UNITS))

@@ -20,11 +20,11 @@ PYTHON = ("import json, re\n"
           "    json.loads(text)\n")
 BLOCKS_FAULTS = ("import signal\n"
                  "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGSEGV, signal.SIGBUS])\n"
-                 "print(sum(len(str(i)) for i in range(6000000)))")
+                 "print(sum(len(str(i)) for i in range(3000000)))")
 SQL = ("create table t(a, b); with recursive c(n) as (select 1 union all select n + 1 from c where "
        "n < 300000) insert into t select n, hex(n * 7919 %% 10007) from c; create index i on t(b); "
        "select count(*), sum(a) from t where b in (select b from t where a %% 3 = 0 limit 20000);")
-PERL = ("my %h; for my $i (1 .. 2500000) { my $k = ($i * 7919) % 10007; $h{$k} .= chr(65 + $i % 26) "
+PERL = ("my %h; for my $i (1 .. 1500000) { my $k = ($i * 7919) % 10007; $h{$k} .= chr(65 + $i % 26) "
         "if length($h{$k} // '') < 50; } my $n = 0; for (sort keys %h) { $n++ while $h{$_} =~ /A.B/g } "
         "print $n;")
 
@@ -87,7 +87,7 @@ class Complete(rec.Case):
 
     def test_python(self):
         self.need_program("/usr/bin/python3")
-        self.both("/usr/bin/python3", "-c", PYTHON % 5000)
+        self.both("/usr/bin/python3", "-c", PYTHON % 3000)
 
     def test_perl(self):
         self.both(self.need_program("/usr/bin/perl"), "-e", PERL)
@@ -100,7 +100,7 @@ class Complete(rec.Case):
         path = os.path.join(self.directory, "input")
         words = random.Random(1)
         with open(path, "w", encoding="ascii") as file:
-            file.writelines(f"{words.randrange(40000):x} " for _ in range(900000))
+            file.writelines(f"{words.randrange(40000):x} " for _ in range(500000))
         self.both(xz, "-k", "-f", "-T1", "-2", path)
         self.both(xz, "-k", "-f", "-T2", "--block-size=1MiB", "-2", path)
 
@@ -108,8 +108,8 @@ class Complete(rec.Case):
         # _Unwind_RaiseException restores all registers: such frames are finished by the launcher. While
         # it installs the landing pad's registers it overwrites its own frame, return address included:
         # no unwinder can leave it then (0.6 % of the samples of a program that does nothing but throw).
-        self.check(rec.target("throws"), "1000", frequency=999, least_complete=98)
-        self.check(rec.target("throws"), "1000", frequency=9999, most_misses=1.5, least_complete=98.5)
+        self.check(rec.target("throws"), "500", frequency=999, least_complete=98)
+        self.check(rec.target("throws"), "500", frequency=9999, most_misses=1.5, least_complete=98)
 
     def test_code_that_is_made_while_recording_and_only_calls(self):
         for engine in rec.ENGINES:

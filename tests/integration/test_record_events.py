@@ -17,15 +17,15 @@ NOBODY = 65534
 TOUCHES = 1000
 # The touches are on lines 3 and 4: one in four by even(). The rows of the program are ready after the sleep: large
 # copies of stacks fill a ring.
-TOUCH = r"""#include <sys/mman.h>
-#include <time.h>
+TOUCH = r"""#include <stdlib.h>
+#include <sys/mman.h>
 static char *memory; static void even(long i) { memory[i * 4096] = 1; }
 static void odd(long i) { memory[i * 4096] = 1; }
 int main(void)
 {
     memory = mmap(0, 1000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(memory, 1000 * 4096, MADV_NOHUGEPAGE);
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, 0);
+    int usleep(unsigned); usleep(1000 * atoi(getenv("WAIT_MS")));
     for (long i = 0; i < 1000; i++) if (i % 4) odd(i); else even(i);
     return 0;
 }
@@ -79,8 +79,8 @@ class Events(rec.Case):
 class PageFaults(Events):
     def whole(self, *options, **how):
         """A recording without losses: a burst of a thousand samples overflows a ring when rec gets no processor."""
-        for _ in range(10):
-            run = self.taken(*options, **how)
+        for turn in range(1, 11):
+            run = self.taken(*options, env=dict(os.environ, WAIT_MS=str(100 * turn)), **how)
             if run.lost() == 0:
                 break
         self.assertEqual(run.lost(), 0)

@@ -24,8 +24,8 @@ def few_descriptors_and_small_pages():
     ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
 
 
-# Each program is a file of its own, as the tests of a build are, and runs long enough for its tables. Most
-# cannot be followed, with an entry in the summary each. rec is this script's parent.
+# Each program is a file of its own, as the tests of a build are, and runs once long enough for its tables. rec is
+# this script's parent.
 BUILD = f"""
 LOOKS = {LOOKS}
 """ + """
@@ -41,7 +41,7 @@ for i in range(count):
     name = f"./program{i}"
     shutil.copy(program, name)
     subprocess.run([name, "2"], check=True)
-    subprocess.run([name, "2"], check=True, env={})
+    subprocess.run([name, "0"], check=True, env={})
     os.unlink(name)
     if i // LOOKS in (count // LOOKS * 2 // 3, count // LOOKS - 1):
         look()
@@ -61,8 +61,8 @@ class Flat(rec.Case):
         print(f"anonymous memory {early_kb} kB, later {late_kb} kB; "
               f"descriptors {early_fds}, later {late_fds}", file=sys.stderr)
         self.assertGreaterEqual(run.count("processes"), PROGRAMS)
-        # 250 bytes a program; the allocator itself was seen to take 240 kB more, and none in the next run.
-        self.assertLess(late_kb, early_kb + 400)
+        # 500 bytes a program; the allocator itself was seen to take 450 kB more, and none in the next run.
+        self.assertLess(late_kb, early_kb + 800)
         self.assertLess(late_fds, early_fds + 32)
 
 

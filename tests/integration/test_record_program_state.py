@@ -87,14 +87,14 @@ class ProgramState(rec.Case):
                                                          rec_options=["-q", f"--engine={engine}"]))
 
     def test_errno_is_kept(self):
-        self.compare(rec.target("errno_kept"), "500")
+        self.compare(rec.target("errno_kept"), "250")
 
     def test_vector_and_x87_registers_are_kept(self):
-        self.compare(rec.target("vectors"), "40000000")
+        self.compare(rec.target("vectors"), "20000000")
 
     def test_handlers_on_small_alternate_stacks_run(self):
         for size in ("0", "4096", "8192", "16384", "65536"):
-            self.compare(rec.target("small_altstack"), size, "300", least_samples=5)
+            self.compare(rec.target("small_altstack"), size, "150", least_samples=5)
 
     def test_threads_on_nearly_full_small_stacks_run(self):
         self.compare(rec.target("small_stacks"), "16384", "8192", "150")
@@ -102,15 +102,15 @@ class ProgramState(rec.Case):
         self.compare(rec.target("small_stacks"), "32768", "20000", "150")
 
     def test_longjmp_and_siglongjmp_arrive(self):
-        self.compare(rec.target("jumps"), "500")
+        self.compare(rec.target("jumps"), "250")
 
     def test_exceptions_are_caught_and_destructors_run(self):
-        self.compare(rec.target("throws"), "500")
+        self.compare(rec.target("throws"), "250")
 
     def test_coroutines_take_their_turns(self):
-        self.compare(rec.target("coroutines"), "500")
-        self.compare(rec.target("coroutines"), "500", "set")
-        self.compare(rec.target("fibers"), "500")
+        self.compare(rec.target("coroutines"), "250")
+        self.compare(rec.target("coroutines"), "250", "set")
+        self.compare(rec.target("fibers"), "250")
 
     def test_stacks_of_coroutines_reach_their_beginning(self):
         for how in ([], ["set"]):

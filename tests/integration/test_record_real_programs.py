@@ -109,7 +109,7 @@ class RealPrograms(rec.Case):
         with open(path + ".go", "w", encoding="utf-8") as file:
             file.write(CGO)
         environment = dict(os.environ, CGO_ENABLED="1", GOFLAGS="-mod=mod", GO111MODULE="off",
-                           GOCACHE=os.environ.get("GOCACHE", "/tmp/rec-test-go-cache"))
+                           GOCACHE=rec.GO_CACHE)
         built = subprocess.run([go, "build", "-o", path, path + ".go"], env=environment,
                                capture_output=True, timeout=200)
         if built.returncode:

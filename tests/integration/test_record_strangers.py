@@ -9,7 +9,7 @@ import subprocess
 
 import rec
 
-WORK_MS = 400
+WORK_MS = 250
 SPIN = """
 package main
 import "time"
@@ -24,7 +24,7 @@ func main() {
 # No C library headers of the other class are needed.
 SMALL = """
 int puts(const char *); void exit(int); long clock(void);
-void _start(void) { while (clock() < 700000); puts("done"); exit(3); }
+void _start(void) { while (clock() < 300000); puts("done"); exit(3); }
 """
 # mov $57, %eax; syscall; ret
 RAW_FORK = """
@@ -141,7 +141,7 @@ class Strangers(rec.Case):
         with open(path + ".go", "w", encoding="utf-8") as file:
             file.write(SPIN % WORK_MS)
         environment = dict(os.environ, CGO_ENABLED="0", GOFLAGS="-mod=mod", GO111MODULE="off",
-                           GOCACHE=os.path.join(self.directory, "cache"))
+                           GOCACHE=rec.GO_CACHE)
         subprocess.run(["go", "build", "-o", path, path + ".go"], env=environment, check=True,
                        cwd=self.directory, timeout=120)
         run = self.record("bash", "-c", f"{path}; true")

@@ -15,14 +15,14 @@ class Shares(rec.Case):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                run = self.recorded(rec.target("shares"), "2500", rec_options=["-F", "999", f"--engine={engine}"])
+                run = self.recorded(rec.target("shares"), "1500", rec_options=["-F", "999", f"--engine={engine}"])
                 self.assert_shares(run, SHARE_TOLERANCE[engine])
 
     def test_a_loop_of_one_instruction_has_everything(self):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                run = self.recorded(rec.target("one_instruction"), "1000", rec_options=[f"--engine={engine}"])
+                run = self.recorded(rec.target("one_instruction"), "500", rec_options=[f"--engine={engine}"])
                 real = {stack: weight for stack, weight in run.stacks().items()
                         if not stack[-1].startswith("[")}
                 looping = sum(weight for stack, weight in real.items() if stack[-1] == "jump_to_itself")
@@ -59,7 +59,7 @@ class Depths(rec.Case):
             for depth in (5, 50, 500):
                 with self.subTest(engine=engine, depth=depth):
                     self.need_engine(engine)
-                    run = self.recorded(rec.target("depth"), depth, "400",
+                    run = self.recorded(rec.target("depth"), depth, "250",
                                         rec_options=[f"--engine={engine}"])
                     stacks = [(stack, weight) for stack, weight in run.stacks().items()
                               if "leaf" in stack]
@@ -137,7 +137,7 @@ class CpuTime(rec.Case):
             self.assertGreater(run.share_of("ask_the_kernel"), 90)
 
     def test_a_program_that_copies(self):
-        for _ in self.check("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=60000"):
+        for _ in self.check("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=30000"):
             pass
 
     def test_four_threads(self):

@@ -22,6 +22,7 @@ EXCEEDING = {"compressed_names", "compressed_names_with_sizes"}
 # The kinds of which a part is left out, and the limit is named.
 CUT = {"compressed_samples", "forks_with_mappings", "random_chains", "deep_chains"}
 NESTED = 8000
+QUICK_SECTIONS = {1: (".debug_info", ".debug_line"), 2: (".debug_abbrev", ".debug_str")}
 
 
 def in_child(make):
@@ -89,7 +90,7 @@ class Budgets(rec.Case):
         in_child(lambda: write(self.path("libraries.data"), hostile_captures.many_libraries()))
         random.seed(1)
         outcomes = set()
-        for _ in range(rec.figure(12, 1000)):
+        for _ in range(rec.figure(8, 1000)):
             bytes_ = random.randrange(64 << 10, 130 << 20)
             run = self.run_rec("convert", "-q", "libraries.data", "-o", "o.folded", "-o", "o.json.gz", "-o", "o.pb.gz",
                                f"--memory-limit={bytes_}")
@@ -155,7 +156,7 @@ class Budgets(rec.Case):
             head = subprocess.Popen(["head", "-c", str(size), "/dev/zero"], stdout=subprocess.PIPE)
             packed = subprocess.run(pack, stdin=head.stdout, capture_output=True, check=True).stdout
             head.wait()
-            for section in (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"):
+            for section in rec.figure(QUICK_SECTIONS[method], (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line")):
                 with self.subTest(method=method, section=section):
                     elf = bad_elf.Elf(self.path("whole"))
                     elf.replace(section, bad_elf.compressed(method, size, packed), True)
@@ -221,7 +222,7 @@ class Budgets(rec.Case):
         for children in (0, 10):
             with self.subTest(children=children):
                 os.mkdir(self.path(f"bomb{children}"))
-                seconds = rec.figure(3, 15)
+                seconds = rec.figure(2, 15)
                 run = self.run_rec("-o", "bomb.data", "sh", "-c", f"cd bomb{children}; exec $0 {children} {seconds}",
                                    rec.target("maps_bomb"))
                 self.assertEqual(run.status, 0, run.stderr)

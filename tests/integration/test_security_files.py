@@ -23,7 +23,7 @@ AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 UNDER_SUDO = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 AS_ROOT = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 USERS = (("root", AS_ROOT), ("under sudo", UNDER_SUDO))
-SECONDS = rec.figure(5, 600)
+SECONDS = rec.figure(2, 600)
 C = ctypes.CDLL(None, use_errno=True)
 
 PROGRAM = r"""

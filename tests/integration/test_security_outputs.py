@@ -16,7 +16,7 @@ import rec
 
 OTHER = 65534  # neither root nor the user of rec
 ATTEMPTS = rec.figure(2000, 10**9)
-DURATION_S = rec.figure(5, 600)
+DURATION_S = rec.figure(2.5, 600)
 SUDO = {"SUDO_UID": str(OTHER), "SUDO_GID": str(OTHER)}
 FIELDS = ("st_ino", "st_mode", "st_uid", "st_gid", "st_nlink", "st_size", "st_mtime_ns")
 

@@ -8,7 +8,7 @@ import shutil
 
 import rec
 
-SECONDS = rec.figure(4, 600)
+SECONDS = rec.figure(2, 600)
 NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups"
 # The victim runs threads until the other one has ended, and then reports its own status.
 THREADS = """

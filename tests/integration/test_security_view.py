@@ -13,7 +13,7 @@ import urllib.parse
 import rec
 from view_server import Server, wait_until
 
-ATTACK_S = rec.figure(8, 1800)
+ATTACK_S = rec.figure(4, 1800)
 
 
 def is_connected(client):

@@ -70,12 +70,17 @@ class Watched(rec.Case):
 
     def start_calls(self, program="blocked_calls", **options):
         target = self.start(rec.target(program), 60, **options)
-        return target, self.threads(target.pid, lambda threads: "aio_suspend" in threads and "done" not in threads,
-                                    **options)
+        return target, self.threads(target.pid, calls_wait, **options)
 
     def start_deadlock(self):
         target = self.start(rec.target("deadlock"))
         return target, self.threads(target.pid, are_locked)
+
+
+def calls_wait(threads):
+    """All calls of `blocked_calls`; its thread "waitpid" forks first."""
+    return ("aio_suspend" in threads and "done" not in threads and
+            threads["waitpid"]["waits"].get("text", "").startswith("child"))
 
 
 def are_locked(threads):

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* depth N MILLISECONDS: main, then recurse N frames deep, then leaf, which uses the time. */
+/* depth N MILLISECONDS [PAUSE]: main, then recurse N frames deep, then leaf, which uses the time. After a quarter of
+ * it, leaf sleeps for PAUSE milliseconds. */
 #include "burn.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
-static uint64_t end_ns;
+static uint64_t end_ns, pause_ms;
 
 __attribute__((noinline)) static uint64_t leaf(uint64_t value)
 {
     for (;;) {
         value = burn_rounds(value, 1000000);
-        if (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end_ns)
+        uint64_t used_ns = burn_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (used_ns >= end_ns)
             return value;
+        if (pause_ms > 0 && used_ns >= end_ns / 4) {
+            usleep((useconds_t)pause_ms * 1000);
+            pause_ms = 0;
+        }
     }
 }
 
@@ -27,5 +34,6 @@ int main(int argc, char **argv)
 {
     int depth = argc > 1 ? atoi(argv[1]) : 5;
     end_ns = strtoull(argc > 2 ? argv[2] : "500", NULL, 10) * 1000000;
+    pause_ms = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
     return recurse(1, depth) == 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_signal HOW NUMBER: a program that uses a signal for itself while it uses 300 ms of CPU time, and
+ * own_signal HOW NUMBER: a program that uses a signal for itself while it uses 120 ms of CPU time, and
  * says what it got.
  *
  *     raise, kill, queue   500 times to itself, counted by its handler
@@ -37,7 +37,7 @@ enum { TIMES = 500 };
 
 static volatile sig_atomic_t handled;
 static volatile sig_atomic_t seen_code, seen_value;
-static uint64_t end_ns = 300 * 1000000;
+static uint64_t end_ns = 120 * 1000000;
 
 static void count(int signal)
 {

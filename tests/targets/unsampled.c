@@ -3,6 +3,7 @@
  * unsampled HOW MILLISECONDS [PROGRAM]: uses CPU time where no signal of the sampler comes; then executes PROGRAM.
  *
  *     blocked   every signal is blocked, by a system call of our own
+ *     killed    the same, and ends by SIGKILL
  *     held      both signals that a sampler may use are blocked by sighold()
  *     ignored   both are ignored by sigignore()
  *     foreign   both are blocked by sigprocmask(), then sent to this process
@@ -116,7 +117,7 @@ static bool block_and_send(int number)
 static bool hide_from_samples(const char *how)
 {
     uint64_t all = ~UINT64_C(0);
-    if (strcmp(how, "blocked") == 0)
+    if (strcmp(how, "blocked") == 0 || strcmp(how, "killed") == 0)
         return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all)) == 0;
     if (strcmp(how, "held") == 0)
         return sighold(SIGTRAP) == 0 && sighold(SIGPROF) == 0;
@@ -140,6 +141,8 @@ int main(int argc, char **argv)
     if (!hide_from_samples(how))
         return 0;
     uint64_t value = burn_until_ns(end_ns);
+    if (strcmp(how, "killed") == 0)
+        kill(getpid(), SIGKILL);
     if (argc > 3)
         execl(argv[3], argv[3], NULL);
     return argc > 3 || value == 0;
