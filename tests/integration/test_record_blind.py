@@ -91,7 +91,7 @@ class Blind(rec.Case):
             self.assert_sees(run)
 
     def test_a_sandbox_in_which_no_handler_can_return(self):
-        run = self.record(rec.target("sandboxed"), "no-handlers", 300)
+        run = self.record(rec.target("sandboxed"), "no-handlers", 600)
         self.assertGreater(run.count("blind_ns.signal-unhandled") / run.count("cpu_billed_ns"), 0.6)
         self.assertIn("a sandbox forbids", run.stderr.decode())
 
@@ -118,7 +118,7 @@ class Blind(rec.Case):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                run = self.record(rec.target("unsampled"), how, WORK_MS, rec_options=[f"--engine={engine}"])
+                run = self.record(rec.target("unsampled"), how, THREAD_MS, rec_options=[f"--engine={engine}"])
                 if run.status == 4:
                     self.skipTest("the kernel or a sandbox refuses io_uring")
                 billed = run.count("cpu_billed_ns")
