@@ -118,7 +118,7 @@ static inline void blocked_print(struct blocked_call *calls, size_t count)
     size_t different = 0;
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += 5 + blocked_seconds / 8; /* the precision of the kernel's timer wheel */
+    limit.tv_sec += 30 + blocked_seconds / 8; /* a busy machine; the kernel's timer wheel */
     for (size_t i = 0; i < count; i++) {
         struct blocked_call *call = &calls[i];
         bool hangs = pthread_timedjoin_np(call->thread, NULL, &limit) != 0;
