@@ -4,7 +4,7 @@
  * bytes of one ring, in the memory of a known process without a map; the collector's steps run on
  * them.
  */
-#include "record/collector_parts.h"
+#include "record/collector/collector_parts.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* A collector without a thread: the test runs its steps. */
 #pragma once
 
-#include "record/collector_parts.h"
+#include "record/collector/collector_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

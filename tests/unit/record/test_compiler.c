@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whoever asks the compiler for a map gets one, or knows that there will be none, whichever memory is not there. */
 #include "base/containers/array.h"
-#include "record/collector_parts.h"
+#include "record/collector/collector_parts.h"
 #include "record/tables/map_request.h"
 #include "wire/atomic.h"
 

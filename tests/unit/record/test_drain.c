@@ -3,7 +3,7 @@
  * A ring is written by the target, and a target may be anything: whatever lies in it, the collector goes
  * on, reads nothing that it should not, and counts what it could not take.
  */
-#include "record/collector_parts.h"
+#include "record/collector/collector_parts.h"
 
 #include "perfdata/reader.h"
 #include "record/recorders/recorders.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the collector, for the loop and for tests. Each part has its own header; only the
- * collector knows all parts.
+ * The parts of the collector. Each part has its own header; only the units of this folder know all
+ * parts.
  *
  *     doorbell or timeout ─▶ round:
  *         answer requests         departure, handshake, retirement
@@ -20,7 +20,7 @@
 #pragma once
 
 #include "record/account/accounting.h"
-#include "record/collector.h"
+#include "record/collector/collector_config.h"
 #include "record/sample/drain.h"
 #include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
@@ -84,17 +84,3 @@ struct collector {
     uint32_t doorbell_before; /* at the start of the round */
     uint64_t misses_before;
 };
-
-/* Zeros. By mmap(): calloc() writes to all of the heap's memory, 3 MiB with the process table. */
-struct collector *collector_new(void);
-
-/* Connects the parts and starts their clocks, but no thread. To be freed by collector_free(). 0 or
- * a negative errno. */
-int collector_init(struct collector *collector, const struct collector_config *config);
-
-/*
- * Takes the maps that the compiler has finished. A sample belongs to the first newer map; later
- * maps may have another library at the same place. Samples taken before a map are therefore
- * finished before the next map is taken.
- */
-void collector_take_maps(struct collector *collector);

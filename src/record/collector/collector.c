@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/collector_parts.h"
+#include "record/collector/collector_parts.h"
 
 #include "record/account/unmet_children.h"
-#include "record/events/event_list.h"
-#include "record/launch/exec_target.h"
-#include "record/process/idle_wakeup.h"
+#include "record/collector/collector_connect.h"
 #include "record/launch/launch.h"
+#include "record/process/idle_wakeup.h"
 #include "record/procfs/proc.h"
-#include "record/recorders/recorders.h"
-#include "record/sample/task_records.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -22,8 +19,6 @@
 
 /* The longest time between two looks beyond the rings. */
 #define LOOK_MAX_NS 20000000
-/* Samples may weigh this part more than the rusage: they include time that a hypervisor took. */
-#define NOISE_PARTS 32
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
 
@@ -222,135 +217,6 @@ static void *collector_thread(void *argument)
     return NULL;
 }
 
-/* From the file up to the samples: what drain needs. */
-static void connect_samples(struct collector *collector, const struct collector_config *config)
-{
-    const struct round *round = &collector->round;
-    uint64_t period_ns = config->session->tables->header.period_ns;
-    collector->namespaces = (struct pid_namespaces){
-        .session = config->session, .processes = &collector->processes, .round = round};
-    collector->samples = (struct sample_writer){.file = config->writer,
-                                                .list = &collector->written_frames,
-                                                .summary = config->summary,
-                                                .round = round,
-                                                .main_row = event_list_main_row(config->options),
-                                                .period_ns = period_ns};
-    collector->pending = (struct pending_stacks){
-        .processes = &collector->processes,
-        .samples = &collector->samples,
-        .round = round,
-        .compiler = config->compiler,
-        .unwinder = {.compiler = config->compiler, .round = round},
-        .frames = collector->unwound_frames,
-    };
-    collector->threads.processes = &collector->processes;
-    collector->threads.namespaces = &collector->namespaces;
-    collector->threads.file = config->writer;
-    collector->threads.summary = config->summary;
-    collector->threads.round = round;
-    collector->drain = (struct drain){.processes = &collector->processes,
-                                      .threads = &collector->threads,
-                                      .pending = &collector->pending,
-                                      .samples = &collector->samples,
-                                      .round = round,
-                                      .compiler = config->compiler};
-    collector->maps = (struct process_maps){.processes = &collector->processes,
-                                            .pending = &collector->pending,
-                                            .compiler = config->compiler,
-                                            .file = config->writer,
-                                            .summary = config->summary,
-                                            .round = round};
-}
-
-/* From the accounts up to the watch. */
-static void connect_watch(struct collector *collector, const struct collector_config *config)
-{
-    const struct round *round = &collector->round;
-    uint32_t processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    collector->untracked_threads.threads = &collector->threads;
-    collector->untracked_threads.samples = &collector->samples;
-    collector->untracked_threads.round = round;
-    collector->untracked_threads.starts_late = config->options->delay_ns != 0;
-    collector->gaps = (struct sampling_gaps){.untracked = &collector->untracked_threads,
-                                             .round = round,
-                                             .period_ns = collector->samples.period_ns};
-    collector->accounting = (struct accounting){.processes = &collector->processes,
-                                                .samples = &collector->samples,
-                                                .gaps = &collector->gaps,
-                                                .processors = processors};
-    collector->tree = (struct process_tree){.processes = &collector->processes,
-                                            .round = round,
-                                            .processors = processors,
-                                            .command_only = config->options->no_inherit};
-    struct process_watch *watch = &collector->watch;
-    watch->processes = &collector->processes;
-    watch->drain = &collector->drain;
-    watch->pending = &collector->pending;
-    watch->samples = &collector->samples;
-    watch->untracked = &collector->untracked_threads;
-    watch->gaps = &collector->gaps;
-    watch->accounting = &collector->accounting;
-    watch->tree = &collector->tree;
-    watch->compiler = config->compiler;
-    watch->round = round;
-    watch->end_fd = -1;
-}
-
-/* What finds and answers processes. */
-static void connect_processes(struct collector *collector, const struct collector_config *config)
-{
-    struct untracked_processes *untracked = &collector->untracked;
-    struct handshake *handshake = &collector->handshake;
-    untracked->processes = &collector->processes;
-    untracked->watch = &collector->watch;
-    untracked->tree = &collector->tree;
-    untracked->samples = &collector->samples;
-    untracked->session = config->session;
-    untracked->round = &collector->round;
-    untracked->command_only = config->options->no_inherit;
-    untracked->outside = &collector->outside;
-    handshake->session = config->session;
-    handshake->processes = &collector->processes;
-    handshake->watch = &collector->watch;
-    handshake->tree = &collector->tree;
-    handshake->namespaces = &collector->namespaces;
-    handshake->untracked = untracked;
-    handshake->outside = &collector->outside;
-    handshake->accounting = &collector->accounting;
-    handshake->samples = &collector->samples;
-    handshake->round = &collector->round;
-    handshake->admission = (struct admission){
-        .engine = config->options->engine,
-        .may_arm = config->may_arm,
-        .event = {.period_ns = collector->samples.period_ns,
-                  .request = event_list_injected(config->options),
-                  .sig_data = config->session->tables->header.sig_data},
-    };
-}
-
-static void connect_outside(struct collector *collector, const struct collector_config *config)
-{
-    enum record_engine engine = config->options->engine;
-    collector->outside = (struct outside){
-        .config = {.file = config->writer,
-                   .summary = config->summary,
-                   .round = &collector->round,
-                   .open_files = config->open_files,
-                   .period_ns = collector->samples.period_ns,
-                   .options = config->options,
-                   .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN},
-        .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
-    bool has_other_recorders = config->options->recorders & ~recorder_bit(recorder_find("cpu"));
-    collector->outside.takes_fibers = collector->outside.is_permitted && !has_other_recorders;
-}
-
-static void connect_departures(struct collector *collector)
-{
-    collector->departures = (struct departures){.processes = &collector->processes,
-                                                .watch = &collector->watch,
-                                                .outside = &collector->outside};
-}
-
 struct collector *collector_new(void)
 {
     void *memory = mmap(NULL, sizeof(struct collector), PROT_READ | PROT_WRITE,
@@ -361,11 +227,7 @@ struct collector *collector_new(void)
 int collector_init(struct collector *collector, const struct collector_config *config)
 {
     collector->config = *config;
-    connect_samples(collector, config);
-    connect_watch(collector, config);
-    connect_processes(collector, config);
-    connect_outside(collector, config);
-    connect_departures(collector);
+    collector_connect(collector);
     round_start(&collector->round);
     collector->round.is_quiet = config->options->delay_ns > 0 || config->options->off_cpu_only;
     collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
@@ -492,84 +354,9 @@ void collector_stop(struct collector *collector, bool command_runs)
                "started while rec was stopped");
 }
 
-static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
-{
-    uint64_t sum_ns = summary->not_followed.more_cpu_ns;
-    for (size_t i = 0; i < summary->not_followed.count; i++)
-        sum_ns += summary->not_followed.items[i].cpu_ns;
-    return sum_ns;
-}
-
-/* When a pid namespace's init exits, the kernel kills the other processes of the namespace; they
- * are never waited for, so their rusage is lost. */
-static bool lacks_rusage(const struct collector *collector, uint64_t billed_ns)
-{
-    const struct record_summary *summary = collector->config.summary;
-    if (collector->handshake.has_inner_pids)
-        return billed_ns < summary->cpu_seen_ns - summary->cpu_seen_ns / NOISE_PARTS;
-    return billed_ns < cpu_not_followed_ns(summary);
-}
-
 uint64_t collector_live_ns(const struct collector *collector)
 {
     return collector->live_ns;
-}
-
-/* A command that never joined: its name and synthetic mappings, and the reason in the summary. */
-static void write_silent_command(struct collector *collector, struct process *command,
-                                 const char *program)
-{
-    struct record_summary *summary = collector->config.summary;
-    const char *slash = strrchr(program, '/');
-    const char *reason = exec_target_inspect(program, 0).reason;
-    snprintf(command->name, sizeof(command->name), "%.15s", slash ? slash + 1 : program);
-    command->start_ns = round_first_ns(&collector->round);
-    task_write_start(collector->config.writer, command, false);
-    summary->processes++;
-    summary->threads++;
-    record_add_not_followed(summary, command->pid, command->name,
-                            reason ? reason : "its loader does not preload");
-}
-
-/* The rusage without the time before sampling. The seen time, where the kernel's figure lacks some,
- * and where user time is left out. */
-static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_ns)
-{
-    struct record_summary *summary = collector->config.summary;
-    if (collector->round.is_quiet && collector->quiet_until_ns != UINT64_MAX)
-        summary->cpu_before_ns = billed_ns;
-    billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
-    bool is_seen = collector->config.options->kernel_only || lacks_rusage(collector, billed_ns);
-    return is_seen ? summary->cpu_seen_ns : billed_ns;
-}
-
-void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,
-                           uint64_t end_ns)
-{
-    struct record_summary *summary = collector->config.summary;
-    struct process command = {
-        .pid = collector->tree.root_pid, .parent_pid = getpid(), .pid_fd = -1};
-    bool is_silent = !collector->handshake.has_command && !collector->untracked.has_command &&
-                     !collector->has_command_outside;
-    enum synthetic rest =
-        collector->has_command_outside ? SYNTHETIC_BETWEEN : SYNTHETIC_NOT_FOLLOWED;
-    if (is_silent)
-        write_silent_command(collector, &command, program);
-    summary->cpu_billed_ns = sampled_rusage_ns(collector, billed_ns);
-    /* CPU time of no recorded process: children that were never met, or ended before. */
-    if (summary->cpu_billed_ns > summary->cpu_seen_ns + 1000000)
-        sample_write_synthetic(&collector->samples, &command, command.pid, rest,
-                               summary->cpu_billed_ns - summary->cpu_seen_ns, end_ns);
-    if (is_silent) {
-        record_processes_add_cpu(&summary->not_followed, command.pid, command.account.seen_ns);
-        task_write_exit(collector->config.writer, &command, end_ns);
-    }
-    summary->handler_p50_ns = drain_handler_percentile_ns(&collector->drain, 50);
-    summary->handler_p99_ns = drain_handler_percentile_ns(&collector->drain, 99);
-    summary->handler_max_ns = drain_handler_max_ns(&collector->drain);
-    summary->compile_ns = compiler_cpu_ns(collector->config.compiler);
-    summary->rows = compiler_rows(collector->config.compiler);
-    summary->has_locked_tables = session_is_locked(collector->config.session);
 }
 
 void collector_free(struct collector *collector)
