@@ -6,25 +6,15 @@
 #include "convert/convert.h"
 
 #include "base/budget.h"
-#include "base/containers/array.h"
 #include "base/prefetch.h"
 #include "convert/files/symfs.h"
 #include "convert/files/vdso.h"
 #include "convert/jit/jit_base.h"
-#include "convert/jit/jits.h"
+#include "convert/load/load_notes.h"
+#include "convert/load/load_times.h"
 #include "convert/load/metadata.h"
-#include "convert/load/ordered_events.h"
-#include "convert/load/samples.h"
-#include "convert/load/tasks.h"
-#include "convert/maps/modules.h"
-#include "convert/store/capture.h"
-#include "perfdata/writer.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -32,21 +22,6 @@
 enum {
     LARGE_BYTES = 1 << 10,
     INNERMOST_BYTES = 640, /* registers, and the innermost frames of a stack copy */
-};
-
-struct loader {
-    struct profile *profile;
-    struct capture *capture;
-    struct tasks tasks;
-    struct modules modules;
-    struct jits jits;
-    struct address_map kernel;
-    struct ordered_events events;
-    struct samples samples;
-    struct filter filter; /* lists are borrowed */
-    uint64_t lost_records, lost_samples;
-    uint64_t unknown;           /* records */
-    uint64_t first_ns, last_ns; /* of records with a time */
 };
 
 /* The first file mapped by a process after its exec is its program. The first process's program
@@ -278,138 +253,6 @@ static int load_records(struct loader *loader)
     return err ? err : ordered_events_finish(&loader->events);
 }
 
-/* Counters of 0 have no note. */
-static void note_count(struct profile *profile, const char *key, uint64_t count)
-{
-    char text[24];
-    if (count == 0)
-        return;
-    snprintf(text, sizeof(text), "%" PRIu64, count);
-    profile_add_note(profile, key, text);
-}
-
-/* Since perf 6.1, losses are recorded at their time, for records of all kinds, and at the end
- * again, for samples of each event. Losses at the very end are in the second figure only. */
-static uint64_t lost_in_all(const struct loader *loader)
-{
-    return loader->lost_records > loader->lost_samples ? loader->lost_records
-                                                       : loader->lost_samples;
-}
-
-__attribute__((format(printf, 2, 3))) static void note_limit(struct profile *profile,
-                                                             const char *format, ...)
-{
-    char text[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    profile_add_note(profile, "no_names", text);
-}
-
-static void add_limits(struct loader *loader)
-{
-    struct profile *profile = loader->profile;
-    if (profile->overflow_count)
-        note_limit(profile,
-                   "the samples have more than %zu different addresses: the others are shown as "
-                   "%s; raise the limit with %s=SIZE",
-                   profile->address_limit, PROFILE_TOO_MANY, budget_option(BUDGET_ADDRESSES));
-    if (loader->tasks.without_map)
-        note_limit(profile,
-                   "%" PRIu64 " forked processes inherit more than %" PRIu64
-                   " mappings together: some have none; raise the limit with %s=SIZE",
-                   loader->tasks.without_map, budget_amount(BUDGET_COPIED_MAPPINGS),
-                   budget_option(BUDGET_COPIED_MAPPINGS));
-}
-
-static void add_jit_limit(struct loader *loader)
-{
-    if (loader->jits.sources.is_exceeded)
-        note_limit(loader->profile,
-                   "perf maps and jitdumps of more than %" PRIu64 " MiB or %" PRIu64
-                   " pieces of code: some names are missing; raise the limit with %s=SIZE",
-                   budget_amount(BUDGET_JIT_BYTES) >> 20, budget_amount(BUDGET_JIT_PIECES),
-                   budget_option(BUDGET_JIT_BYTES));
-}
-
-static void add_notes(struct loader *loader)
-{
-    struct profile *profile = loader->profile;
-    const char *damage = perfdata_damage(loader->capture->reader);
-    if (!damage && perfdata_is_unfinished(loader->capture->reader))
-        damage = "the recording was not finished: records may be missing";
-    if (damage)
-        profile_add_note(profile, "damage", damage);
-    if (loader->capture->has_unusable_store)
-        profile_add_note(profile, "stored_names", "damaged or of another version: not used");
-    add_limits(loader);
-    add_jit_limit(loader);
-    note_count(profile, "lost_records", lost_in_all(loader));
-    note_count(profile, "unknown_records", loader->unknown);
-    note_count(profile, "processes_without_mappings", loader->tasks.without_map);
-    const struct sample_unwinder *unwinder = &loader->samples.callchain.unwinder;
-    note_count(profile, "unwound.complete", unwinder->complete);
-    note_count(profile, "unwound.cut_at_the_copied_bytes", unwinder->truncated);
-    note_count(profile, "unwound.lost", unwinder->lost);
-}
-
-/* perf record stores the wall time only with -k. Otherwise: the file's last write was the end. */
-static void set_wall_time(struct loader *loader)
-{
-    struct profile *profile = loader->profile;
-    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
-    uint64_t span_ns = profile->end_ns - profile->start_ns;
-    struct stat st;
-    if (facts->wall_ns) {
-        profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);
-    } else if (fstat(loader->capture->fd, &st) == 0) {
-        uint64_t end_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
-        profile->start_wall_ns = end_ns > span_ns ? end_ns - span_ns : 0;
-        profile->is_wall_time_of_file = true;
-    }
-}
-
-/* The time of a wait is its start: the recording ends later, with a record of another kind or with
- * the end of a wait. */
-static void extend_to_waits(struct loader *loader)
-{
-    struct profile *profile = loader->profile;
-    uint64_t end_ns = loader->samples.off_cpu.end_ns;
-    if (profile_metric_event(profile, PROFILE_OFF_CPU) == PROFILE_NONE)
-        return;
-    end_ns = end_ns > loader->last_ns ? end_ns : loader->last_ns;
-    if (end_ns > profile->end_ns)
-        profile->end_ns = end_ns;
-}
-
-/* The recording's own range, extended to all samples. */
-static void set_times(struct loader *loader)
-{
-    struct profile *profile = loader->profile;
-    if (profile->end_ns == 0) {
-        profile->start_ns = loader->first_ns;
-        profile->end_ns = loader->last_ns;
-    }
-    for (size_t i = 0; i < profile->list_count; i++) {
-        const struct sample_list *samples = &profile->lists[i].samples;
-        if (samples->first_ns < profile->start_ns)
-            profile->start_ns = samples->first_ns;
-        if (samples->last_ns > profile->end_ns)
-            profile->end_ns = samples->last_ns;
-    }
-    extend_to_waits(loader);
-    profile->recorded_ns =
-        profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
-    set_wall_time(loader);
-    for (size_t i = 0; i < profile->process_count; i++)
-        if (profile->processes[i].start_ns == 0)
-            profile->processes[i].start_ns = profile->start_ns;
-    for (size_t i = 0; i < profile->thread_count; i++)
-        if (profile->threads[i].start_ns == 0)
-            profile->threads[i].start_ns = profile->start_ns;
-}
-
 /* Perf maps and jitdumps must belong to the owner of the capture, see jit_file.h. */
 static void init_jits(struct loader *loader, bool symbols_only)
 {
@@ -453,8 +296,8 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
             profile->process_count ? profile->processes[0].name : profile_string(profile, "");
     profile_end_calls(profile);
     jit_bases_set(profile);
-    set_times(loader);
-    add_notes(loader);
+    load_set_times(loader);
+    load_add_notes(loader);
     profile->address_limit = 0;
     return profile->failed ? -ENOMEM : 0;
 }
