@@ -12,6 +12,7 @@
 
 #include "unwind/arch/arch.h"
 #include "unwind/module.h"
+#include "unwind/offline_fp.h"
 
 struct stack_walk {
     const struct offline_map *map;
@@ -132,50 +133,11 @@ static bool needs_fp(uint32_t rule)
     return kind == ROW_FP || kind == ROW_FP_DEREF || row_fp(rule) == ROW_FP_AT_FP;
 }
 
-/* Derives an unknown FP from the CFA of the caller search: CFA = FP + 8n. */
-static bool infer_plain_fp(const struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
-{
-    struct caller caller = search_caller(walk, frame);
-    if (caller.evidence != CALLER_PLAUSIBLE && caller.evidence != CALLER_VERIFIED)
-        return false;
-    frame->regs.fp = caller.frame.regs.sp - 8 * (uint64_t)row_n(rule);
-    return true;
-}
-
-/* Frames that realign SP push the return address a second time, above the saved FP, and keep the
- * CFA at a fixed distance from FP:
- *
- *     FP + 8n: CFA - 8m │ … │ FP: caller's FP │ return address │ padding │ return address │ CFA
- */
-static bool infer_realigned_fp(const struct stack_walk *walk, uint32_t rule,
-                               struct stack_frame *frame)
-{
-    const struct stack_view *stack = walk->stack;
-    uint64_t n = 8 * (uint64_t)row_deref_n(rule), m = 8 * (uint64_t)row_deref_m(rule);
-    uint64_t start_avma = (frame->regs.sp + 7) & ~UINT64_C(7);
-    for (uint64_t at = 0; at < SEARCH_BYTES_MAX; at += 8) {
-        uint64_t fp = start_avma + at, copy, cfa, word;
-        if (!stack_load(stack, fp + 8, &copy) || !stack_load(stack, fp + n, &cfa))
-            continue;
-        cfa += m;
-        if (cfa <= fp + 16 || !stack_load(stack, cfa - 8, &word) || word != copy ||
-            !is_mapped(walk, copy))
-            continue;
-        frame->regs.fp = fp;
-        return true;
-    }
-    return false;
-}
-
 static bool infer_fp(struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
 {
-    enum row_kind kind = row_kind(rule);
     if (!walk->map->code || !keeps_sp(walk))
         return false;
-    if (kind == ROW_FP)
-        frame->fp_is_known = infer_plain_fp(walk, rule, frame);
-    else if (kind == ROW_FP_DEREF)
-        frame->fp_is_known = infer_realigned_fp(walk, rule, frame);
+    frame->fp_is_known = offline_infer_fp(walk->map, walk->stack, rule, frame);
     walk->inferred_fps += frame->fp_is_known;
     return frame->fp_is_known;
 }
@@ -340,7 +302,7 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
     return result;
 }
 
-/* The root part is circular until settle(). */
+/* The root part is circular until offline_frames_settle(). */
 static void put_frame(const struct offline_frames *frames, size_t index,
                       const struct stack_walk *walk)
 {
@@ -349,40 +311,6 @@ static void put_frame(const struct offline_frames *frames, size_t index,
     frames->pcs[index] = walk->frame.regs.pc;
     if (frames->are_return_addresses)
         frames->are_return_addresses[index] = walk->frame.is_return_address;
-}
-
-static void swap_frames(const struct offline_frames *frames, size_t a, size_t b)
-{
-    uint64_t pc = frames->pcs[a];
-    frames->pcs[a] = frames->pcs[b];
-    frames->pcs[b] = pc;
-    if (!frames->are_return_addresses)
-        return;
-    bool is_return_address = frames->are_return_addresses[a];
-    frames->are_return_addresses[a] = frames->are_return_addresses[b];
-    frames->are_return_addresses[b] = is_return_address;
-}
-
-static void reverse_frames(const struct offline_frames *frames, size_t start, size_t end)
-{
-    for (; start + 1 < end; start++, end--)
-        swap_frames(frames, start, end - 1);
-}
-
-/* Puts the root part of a deep stack in order. */
-static struct offline_result settle(const struct offline_frames *frames,
-                                    struct offline_result result)
-{
-    if (result.frame_count <= frames->max)
-        return result;
-    size_t leaf = frames->leaf_max, max = frames->max;
-    size_t oldest = leaf + (result.frame_count - leaf) % (max - leaf);
-    reverse_frames(frames, leaf, oldest);
-    reverse_frames(frames, oldest, max);
-    reverse_frames(frames, leaf, max);
-    result.dropped = result.frame_count - max;
-    result.frame_count = max;
-    return result;
 }
 
 static struct cached_frame frame_of(const struct stack_walk *walk)
@@ -512,5 +440,8 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
     };
     if (map->walks)
         unwind_cache_begin(map->walks);
-    return settle(frames, walk_up(&walk, frames));
+    struct offline_result result = walk_up(&walk, frames);
+    result.dropped = offline_frames_settle(frames, result.frame_count);
+    result.frame_count -= result.dropped;
+    return result;
 }

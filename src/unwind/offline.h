@@ -6,22 +6,8 @@
  */
 #pragma once
 
-#include "base/containers/two_way_cache.h"
-#include "unwind/arch/machine.h"
-#include "unwind/code/caller_search.h"
-#include "unwind/unwind_cache.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* An executable mapping of the process at the time of the sample. */
-struct offline_mapping {
-    uint64_t start_avma;
-    uint64_t end_avma;
-    uint64_t bias;                      /* avma - svma */
-    const struct unwind_module *module; /* NULL: no CFI (JIT code, unreadable file) */
-};
+#include "unwind/offline_frames.h"
+#include "unwind/offline_map.h"
 
 enum offline_end {
     OFFLINE_ROOT,      /* a frame with undefined return address */
@@ -47,26 +33,6 @@ struct offline_result {
     struct offline_callers searched;
     bool root_is_in_code; /* OFFLINE_ROOT: the machine code of the root ends the thread */
     size_t inferred_fps;  /* frames whose unknown FP was derived from the return address */
-};
-
-/* Lookup of a process' mappings. */
-struct offline_map {
-    /* False: nothing is mapped executable at pc. */
-    bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
-    void *context;
-    struct two_way_cache *cache; /* rules by PC; starts as zeros. NULL: none */
-    struct unwind_cache *walks;  /* the same of walks */
-    uint64_t generation;         /* of both caches: changes with every change of the map; not 0 */
-    const struct unwind_machine *machine; /* machine of the code; NULL: x86-64 */
-    const struct code_map *code;          /* where CFI ends; NULL: callers are not searched for */
-};
-
-struct offline_frames { /* room for the result */
-    uint64_t *pcs;
-    bool *are_return_addresses; /* NULL: not needed */
-    size_t max;
-    size_t leaf_max; /* of a deeper stack, so many innermost frames and the outermost ones are kept;
-                      * 0: the walk ends at max */
 };
 
 /* Writes the PCs, innermost first: regs' PC, then return addresses as on the stack (behind a signal
