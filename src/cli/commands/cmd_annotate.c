@@ -3,7 +3,7 @@
 
 #include "cli/files/confine_outputs.h"
 #include "cli/files/input_command.h"
-#include "cli/report/annotate.h"
+#include "cli/report/annotate/annotate.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/tables/annotate_table.h"
 #include "cli/terminal/pager.h"

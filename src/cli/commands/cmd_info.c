@@ -5,7 +5,7 @@
 #include "cli/files/memory_limit.h"
 #include "cli/options/view_options.h"
 #include "cli/tables/view_table.h"
-#include "cli/report/info.h"
+#include "cli/report/info/info.h"
 #include "convert/convert.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "cli/files/confine_outputs.h"
 #include "cli/options/view_options.h"
 #include "cli/tables/view_table.h"
-#include "cli/report/lifecycle.h"
+#include "cli/report/lifecycle/lifecycle.h"
 #include "cli/report/report.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What `rec info --json` says, for scripts that parse it. */
-#include "cli/report/info.h"
+#include "cli/report/info/info.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "cli/waits/wait_groups.h"
 
 #include "../profile/waiting.h"
-#include "cli/report/info.h"
+#include "cli/report/info/info.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/info.h"
+#include "cli/report/info/info.h"
 
 #include "base/text/log.h"
 #include "cli/options/view_options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/end_as.h"
+#include "cli/commands/record/end_as.h"
 
 #include <signal.h>
 #include <stddef.h>

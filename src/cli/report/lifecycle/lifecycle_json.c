@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/lifecycle.h"
+#include "cli/report/lifecycle/lifecycle.h"
 
 #include "export/json.h"
 

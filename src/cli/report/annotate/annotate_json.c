@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/annotate.h"
+#include "cli/report/annotate/annotate.h"
 
 #include "cli/terminal/weight.h"
 #include "export/json.h"

@@ -4,11 +4,11 @@
  * the process. Signals during a run are the run's; no further run starts after SIGINT, SIGQUIT,
  * SIGTERM or SIGHUP.
  */
-#include "cli/commands/repeat.h"
+#include "cli/commands/record/repeat.h"
 
 #include "base/text/log.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/end_as.h"
+#include "cli/commands/record/end_as.h"
 
 #include <dirent.h>
 #include <errno.h>

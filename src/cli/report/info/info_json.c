@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/info.h"
+#include "cli/report/info/info.h"
 
 #include "profile/metric.h"
 #include "profile/synthetic.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/lifecycle.h"
+#include "cli/report/lifecycle/lifecycle.h"
 
 #include "base/text/log.h"
 #include "cli/terminal/ellipsize.h"
