@@ -152,6 +152,24 @@ class Case(unittest.TestCase):
         if engine == "perf-trap" and perf_trap_is_refused():
             self.skipTest(perf_trap_is_refused())
 
+    def need_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+
+    def new_cgroup(self):
+        """The directory of a cgroup that perf events can be limited to."""
+        self.need_root()
+        with open("/proc/mounts", encoding="utf-8") as file:
+            mounts = [line.split() for line in file]
+        places = [mount[1] for mount in mounts if mount[2] == "cgroup" and "perf_event" in mount[3].split(",")]
+        places += [mount[1] for mount in mounts if mount[2] == "cgroup2"]
+        if not places or not os.access(places[0], os.W_OK):
+            self.skipTest("no cgroup can be made here")
+        group = f"{places[0]}/rec-test-{os.getpid()}"
+        os.mkdir(group)
+        self.addCleanup(os.rmdir, group)
+        return group
+
     def need_program(self, path):
         found = shutil.which(path)
         if not found:

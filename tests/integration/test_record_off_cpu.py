@@ -196,6 +196,56 @@ class OffCpu(rec.Case):
             run = self.record("true", rec_options=("--off-cpu-only", *options))
             self.assertEqual(run.status, 125, options)
 
+    def start(self, *command, **options):
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def waits_of_the_system(self, *options):
+        run = self.run_in(self.new_directory(), [rec.REC, *options, "--off-cpu", "-o", "rec.data", "--", "sleep", "1"])
+        self.assertEqual(run.status, 0, run.stderr)
+        waits = collections.defaultdict(list)
+        for sample in waits_of(run):
+            waits[sample.tid].append(sample)
+        return waits
+
+    def test_waits_of_the_system(self):
+        """Of threads that wait from before, too, but not of the kernel's."""
+        self.need_root()
+        before = self.start("sleep", "60")
+        waits = self.waits_of_the_system("-a")
+        sleeps = [sample for sample in waits[before.pid] if sample.frames[0] == "[waiting: sleep]"]
+        self.assert_within(seconds(sleeps), 1, 0.2)
+        self.assertEqual({sample.name for sample in sleeps}, {"sleep"})
+        self.assertGreater(len({sample.frames[0] for samples in waits.values() for sample in samples}), 2)
+        names = {sample.name for samples in waits.values() for sample in samples}
+        self.assertFalse(names & {"kthreadd", "ksoftirqd/0", "rcu_preempt", "migration/0"}, names)
+
+    def test_waits_that_begin_on_a_processor(self):
+        self.need_root()
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) < 2:
+            self.skipTest("there is one processor only")
+        processes = [self.start(rec.target("wait_places"), 20, preexec_fn=lambda at=at: os.sched_setaffinity(0, [at]))
+                     for at in processors[:2]]
+        waits = self.waits_of_the_system("-C", str(processors[0]))
+        found = [sum(seconds(waits[int(tid)]) for tid in os.listdir(f"/proc/{process.pid}/task"))
+                 for process in processes]
+        self.assertGreater(found[0], 1)
+        self.assertEqual(found[1], 0)
+
+    def test_waits_of_a_cgroup(self):
+        group = self.new_cgroup()
+        inside, outside = (self.start("sleep", "60") for _ in range(2))
+        with open(f"{group}/cgroup.procs", "w", encoding="ascii") as file:
+            file.write(str(inside.pid))
+        waits = self.waits_of_the_system("-G", os.path.basename(group))
+        self.assert_within(seconds(waits[inside.pid]), 1, 0.2)
+        self.assertEqual(waits[outside.pid], [])
+        inside.kill()
+        inside.wait()
+
     def test_it_is_off_by_default(self):
         run = self.recorded("sleep", "0.2", rec_options=("-o", "rec.data"))
         self.assertEqual(waits_of(run), [])

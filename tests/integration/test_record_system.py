@@ -33,10 +33,6 @@ class System(rec.Case):
         super().setUp()
         os.chmod(self.directory, 0o755)
 
-    def need_root(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root")
-
     def record_all(self, *options, status=0, **how):
         directory = self.new_directory()
         os.chmod(directory, 0o777)
@@ -97,16 +93,7 @@ class System(rec.Case):
         self.assertIn(b"not all of them are online", run.stderr)
 
     def test_the_processes_of_a_cgroup(self):
-        self.need_root()
-        with open("/proc/mounts", encoding="utf-8") as file:
-            mounts = [line.split() for line in file]
-        places = [mount[1] for mount in mounts if mount[2] == "cgroup" and "perf_event" in mount[3].split(",")]
-        places += [mount[1] for mount in mounts if mount[2] == "cgroup2"]
-        if not places or not os.access(places[0], os.W_OK):
-            self.skipTest("no cgroup can be made here")
-        group = f"{places[0]}/rec-test-{os.getpid()}"
-        os.mkdir(group)
-        self.addCleanup(os.rmdir, group)
+        group = self.new_cgroup()
         inside, outside = (self.start(rec.target("attached"), 30, 1, 0) for _ in range(2))
         with open(f"{group}/cgroup.procs", "w", encoding="ascii") as file:
             file.write(str(inside.pid))

@@ -211,9 +211,6 @@ static int check_targets(struct record_request *request, struct error *error)
     struct record_options *options = &request->options;
     options->targets = request->targets.ids;
     options->target_count = request->targets.count;
-    if (options->records_system && recorders_have_off_cpu(options->recorders))
-        return error_set(error, -EINVAL,
-                         "--off-cpu is for commands and for -p, -t and -u, not for -a, -C and -G");
     if (options->records_system && options->target_count > 0)
         return error_set(error, -EINVAL, "-a, -C and -G cannot be combined with -p, -t and -u");
     if (options->engine != RECORD_ENGINE_AUTO && options->engine != RECORD_ENGINE_PERF_RING)

@@ -157,6 +157,9 @@ static int open_off_cpu(struct attachment *attachment, struct error *error)
         .open_files = &attachment->result->open_files,
         .file = attachment->writer,
         .is_quiet = true,
+        .processors = options->processors,
+        .meet = options->records_system ? ring_source_meet : NULL,
+        .meet_context = &attachment->source,
     };
     if (!recorders_have_off_cpu(options->recorders))
         return 0;

@@ -99,9 +99,22 @@ int attach_targets_open(struct ring_source *source, const struct record_options 
                                    : attach_running(source, options, observer, error);
 }
 
+static int add_system_off_cpu(struct off_recorder *off_cpu, const char *cgroup,
+                              const struct observer_facts *observer, struct error *error)
+{
+    int cgroup_fd = cgroup ? open_cgroup(cgroup) : -1;
+    int err = cgroup && cgroup_fd < 0 ? cgroup_fd
+                                      : off_recorder_record_system(off_cpu, cgroup, cgroup_fd);
+    if (cgroup_fd >= 0)
+        close(cgroup_fd);
+    return err ? refusal_explain_system(observer, err, error) : 0;
+}
+
 int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
                                const struct observer_facts *observer, struct error *error)
 {
+    if (options->records_system)
+        return add_system_off_cpu(off_cpu, options->cgroup, observer, error);
     for (size_t i = 0; i < options->target_count; i++) {
         pid_t id = options->targets[i];
         struct target_facts facts = target_facts_read(id);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* A process that creates threads faster than events can be opened. */
 enum { PASSES_MAX = 100 };
@@ -51,4 +53,64 @@ int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_wait
         free(list);
     }
     return err ? err : tasks->count > before ? 0 : -ESRCH;
+}
+
+/* A line of /proc/PID/cgroup, as in cgroups(7): "ID:CONTROLLERS:/PATH", of the hierarchy that perf
+ * events belong to. */
+static bool is_line_of_cgroup(const char *line, const char *cgroup)
+{
+    const char *controllers = strchr(line, ':');
+    const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    size_t length = strlen(cgroup);
+    if (!path || path[1] != '/' || strncmp(path + 2, cgroup, length) != 0)
+        return false;
+    const char *perf = strstr(controllers, "perf_event");
+    bool is_of_perf = path == controllers + 1 || (perf && perf < path);
+    return is_of_perf && strchr("/\n", path[2 + length]);
+}
+
+static bool is_in_cgroup(pid_t pid, const char *cgroup)
+{
+    char path[64], *line = NULL;
+    size_t capacity = 0;
+    bool is_inside = false;
+    snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && !is_inside && getline(&line, &capacity, file) > 0)
+        is_inside = is_line_of_cgroup(line, cgroup);
+    if (file)
+        fclose(file);
+    free(line);
+    return is_inside;
+}
+
+static void enter_threads(struct off_records *records, pid_t pid)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    pid_t *tids = proc_list(path, &count);
+    for (size_t i = 0; tids && i < count; i++) {
+        struct off_thread *thread =
+            off_thread_add(records->tasks, pid, tids[i], RUN_UNSEEN, monotonic_ns());
+        if (thread)
+            thread->is_left_out = records->is_listed;
+        if (thread)
+            off_waits_begin(records->waits, thread);
+    }
+    free(tids);
+}
+
+void off_attach_system(struct off_records *records, const char *cgroup)
+{
+    size_t count = 0;
+    pid_t *pids = proc_list("/proc", &count);
+    for (size_t i = 0; pids && i < count; i++) {
+        struct proc_stat stat;
+        bool is_of_user =
+            pids[i] != getpid() && proc_stat_read(&stat, pids[i], 0) == 0 && !stat.is_of_kernel;
+        if (is_of_user && (!cgroup || is_in_cgroup(pids[i], cgroup)))
+            enter_threads(records, pids[i]);
+    }
+    free(pids);
 }

@@ -2,8 +2,8 @@
 /* Begins with the threads of a running process. */
 #pragma once
 
+#include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
-#include "record/off_cpu/off_waits.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -13,3 +13,7 @@
  * left. */
 int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_waits *waits, pid_t pid,
                const pid_t *tids, size_t tid_count);
+
+/* Enters the user threads of the system, or of a cgroup (path below the mount point; NULL: none),
+ * except those of rec. */
+void off_attach_system(struct off_records *records, const char *cgroup);

@@ -24,7 +24,7 @@ int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files)
 void off_looks_close(struct off_looks *looks)
 {
     blocked_looker_free(&looks->looker);
-    wait_modules_free(&looks->waits);
+    wait_modules_free(&looks->wait_modules);
     ring_modules_close(&looks->modules);
 }
 
@@ -59,13 +59,14 @@ static bool is_written(const struct off_process *process, const struct process_m
     return false;
 }
 
-static void put_mapping(struct off_looks *looks, struct off_process *process,
+static void put_mapping(struct off_looks *looks, const struct off_thread *thread,
                         const struct process_mapping *mapping)
 {
+    const struct off_process *process = thread->process;
     struct off_entry entry = {.kind = OFF_ENTRY_MAPPING,
                               .pid = process->pid,
                               .tid = process->pid,
-                              .time_ns = monotonic_ns(),
+                              .time_ns = thread->run.since_ns, /* before the wait's samples */
                               .since_ns = process->program_ns,
                               .program_ns = process->program_ns,
                               .mapping = {.start_avma = mapping->start_avma,
@@ -79,9 +80,10 @@ static void put_mapping(struct off_looks *looks, struct off_process *process,
     off_queue_put(looks->queue, &entry, path, strlen(path) + 1);
 }
 
-static void write_mappings(struct off_looks *looks, struct off_process *process,
+static void write_mappings(struct off_looks *looks, const struct off_thread *thread,
                            uint32_t frame_count)
 {
+    struct off_process *process = thread->process;
     for (uint32_t i = 0; i < frame_count && process->map; i++) {
         uint64_t pc = looks->looker.frames[i] - (i > 0);
         const struct process_mapping *mapping = process_map_find(process->map, pc);
@@ -93,7 +95,7 @@ static void write_mappings(struct off_looks *looks, struct off_process *process,
             return;
         *written = (struct off_mapping){mapping->start_avma, mapping->end_avma,
                                         mapping->file_offset, mapping->inode};
-        put_mapping(looks, process, mapping);
+        put_mapping(looks, thread, mapping);
     }
 }
 
@@ -141,7 +143,7 @@ static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_re
     stack->object_number = (uint64_t)(reason->holder ? reason->holder : reason->child);
     if (reason->descriptor < 0)
         return;
-    stack->descriptor_object = off_objects_find(looks->objects, pid, reason->descriptor);
+    stack->descriptor_object = off_objects_find(&looks->waits->objects, pid, reason->descriptor);
     stack->object_number = stack->descriptor_object;
 }
 
@@ -166,8 +168,8 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
     const struct look_process target = look_process_of(looks, process);
     char state = state_of(process, thread->tid, &look->call);
     struct wait_reason reason =
-        wait_reason_find(&looks->waits, &target, look, looks->looker.frames, state);
-    write_mappings(looks, process, look->frame_count);
+        wait_reason_find(&looks->wait_modules, &target, look, looks->looker.frames, state);
+    write_mappings(looks, thread, look->frame_count);
     thread->look.stack =
         look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, look->frame_count,
                        look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED));
@@ -191,11 +193,8 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
         look = look_at(looks, process, &files);
     thread_files_close(&files);
     thread->look.end_ns = monotonic_ns();
-    if (look.error == 0) { /* before this wait, mostly */
-        thread->woken_ns += run_delay_take(&thread->delay, look.account.delay_ns,
-                                           thread->run.sums_ns[RUN_PREEMPTED]);
-        thread->is_active = false;
-    }
+    if (look.error == 0)
+        off_waits_take_account(looks->waits, thread, &look.account);
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.frame_count > 0)
         keep_stack(looks, thread, &look);

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "record/off_cpu/file/off_queue.h"
-#include "record/off_cpu/off_objects.h"
 #include "record/off_cpu/off_tasks.h"
+#include "record/off_cpu/off_waits.h"
 #include "record/perf_ring/ring_modules.h"
 #include "record/procfs/blocked/blocked_look.h"
 #include "record/procfs/blocked/wait_reason.h"
@@ -33,8 +33,8 @@ struct off_looks {
     struct off_queue *queue;
     struct ring_modules modules;
     struct blocked_looker looker;
-    struct wait_modules waits;
-    struct off_objects *objects;
+    struct wait_modules wait_modules;
+    struct off_waits *waits;
     struct look_counts counts;
 };
 

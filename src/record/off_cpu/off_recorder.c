@@ -7,6 +7,7 @@
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
 #include "record/procfs/proc.h"
+#include "record/procfs/processors.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -76,13 +77,30 @@ static bool is_refusal(int err)
     return err == -EACCES || err == -EPERM || err == -ENOSYS || err == -ENOENT;
 }
 
+/* A wait may end on any processor. */
+static int list_processors(struct off_recorder *recorder, const char *processors)
+{
+    uint32_t *list = processors ? calloc(PROCESSORS_MAX, sizeof(*list)) : NULL;
+    bool *is_listed = processors ? calloc(PROCESSORS_MAX, sizeof(*is_listed)) : NULL;
+    size_t count = list && is_listed ? processors_list(processors, list, PROCESSORS_MAX) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i] < PROCESSORS_MAX)
+            is_listed[list[i]] = true;
+    recorder->records.is_listed = is_listed;
+    int err = processors && (!list || !is_listed) ? -ENOMEM : 0;
+    free(list);
+    return err;
+}
+
 static int open_rings(struct off_recorder *recorder, const struct off_recorder_config *config)
 {
     recorder->poll = (struct off_poll){.tasks = &recorder->tasks,
                                        .waits = &recorder->waits,
                                        .records = &recorder->records,
                                        .has_children = config->reach == REACH_CHILDREN};
-    int err = off_rings_open(&recorder->rings, config->reach, config->processors);
+    int err = list_processors(recorder, config->processors);
+    if (err == 0)
+        err = off_rings_open(&recorder->rings, config->reach);
     recorder->is_polled = is_refusal(err);
     return recorder->is_polled ? 0 : err;
 }
@@ -100,7 +118,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
                                          .read_account = thread_account_read};
     recorder->looks.tasks = &recorder->tasks;
     recorder->looks.queue = &recorder->queue;
-    recorder->looks.objects = &recorder->waits.objects;
+    recorder->looks.waits = &recorder->waits;
     recorder->records = (struct off_records){.tasks = &recorder->tasks, .waits = &recorder->waits};
     recorder->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int err = recorder->wake_fd < 0 ? -errno : 0;
@@ -113,6 +131,8 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
         return err;
     }
     off_writer_open(&recorder->writer, config->file);
+    recorder->writer.meet = config->meet;
+    recorder->writer.meet_context = config->meet_context;
     *out = recorder;
     return 0;
 }
@@ -137,6 +157,15 @@ int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *t
     if (recorder->is_polled)
         return -EACCES;
     return off_attach(&recorder->rings, &recorder->tasks, &recorder->waits, pid, tids, tid_count);
+}
+
+int off_recorder_record_system(struct off_recorder *recorder, const char *cgroup, int cgroup_fd)
+{
+    recorder->records.is_system = true;
+    int err = recorder->is_polled ? -EACCES : off_rings_record_system(&recorder->rings, cgroup_fd);
+    if (err == 0)
+        off_attach_system(&recorder->records, cgroup);
+    return err;
 }
 
 static uint64_t read_records(struct off_recorder *recorder)
@@ -400,6 +429,7 @@ void off_recorder_free(struct off_recorder *recorder)
     off_looks_close(&recorder->looks);
     off_objects_free(&recorder->waits.objects);
     off_rings_close(&recorder->rings);
+    free((void *)recorder->records.is_listed);
     off_queue_close(&recorder->queue);
     if (recorder->wake_fd >= 0)
         close(recorder->wake_fd);

@@ -28,10 +28,13 @@
 struct off_recorder_config {
     uint64_t interval_ns;
     enum event_reach reach;
-    const char *processors; /* "0-3,6"; NULL: all */
+    const char *processors; /* of REACH_SYSTEM: "0-3,6"; NULL: all */
     struct open_file_cache *open_files;
     struct perfdata_writer *file;
     bool is_quiet; /* counts from off_recorder_begin() on */
+    /* Writes the start of a thread into the file, if the file has none; NULL: the file has all. */
+    void (*meet)(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
+    void *meet_context;
 };
 
 struct off_recorder;
@@ -46,6 +49,10 @@ int off_recorder_await_exec(struct off_recorder *recorder, pid_t pid);
 /* All threads of a running process, or tids. 0, or the kernel's negative errno. */
 int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *tids,
                         size_t tid_count);
+
+/* All threads of the system, or of a cgroup: its path below the mount point, and its descriptor;
+ * NULL, -1: none. With processors: waits that begin on these. 0, or a negative errno. */
+int off_recorder_record_system(struct off_recorder *recorder, const char *cgroup, int cgroup_fd);
 
 /* The command runs. Without perf events its threads are found from now on. From any thread. */
 void off_recorder_set_root(struct off_recorder *recorder, pid_t pid);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_records.h"
 
+/* The parent of the kernel's threads (kernel/kthread.c). */
+enum { KTHREADD = 2 };
+
 static void put_end(const struct off_records *records, const struct off_thread *thread,
                     uint64_t end_ns)
 {
@@ -12,7 +15,7 @@ static void put_end(const struct off_records *records, const struct off_thread *
                                     .time_ns = end_ns,
                                     .since_ns = thread->file_ns,
                                     .lifetime_ns = end_ns - run->start_ns - lost_ns};
-    if (!records->waits->is_quiet && end_ns > run->start_ns + lost_ns)
+    if (!records->waits->is_quiet && !records->is_listed && end_ns > run->start_ns + lost_ns)
         off_queue_put(records->waits->queue, &entry, NULL, 0);
 }
 
@@ -30,9 +33,10 @@ void off_records_end_thread(struct off_records *records, struct off_thread *thre
 static struct off_thread *thread_of(struct off_records *records, const struct ring_record *record)
 {
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
-    return thread ? thread
-                  : off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid,
-                                   RUN_UNSEEN, record->time_ns);
+    return thread || records->is_system
+               ? thread
+               : off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_UNSEEN,
+                                record->time_ns);
 }
 
 static void take_switch(struct off_records *records, const struct ring_record *record)
@@ -51,6 +55,8 @@ static void take_switch(struct off_records *records, const struct ring_record *r
     if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
         thread->cut = wait_cut_begin(&records->waits->ticks, interval.start_ns);
     off_waits_end(records->waits, thread, &interval);
+    if (is_out && records->is_listed)
+        thread->is_left_out = !records->is_listed[record->processor];
     if (thread->run.state == RUN_BLOCKED)
         off_waits_begin(records->waits, thread);
 }
@@ -59,6 +65,8 @@ static void take_switch(struct off_records *records, const struct ring_record *r
 static void take_fork(struct off_records *records, const struct ring_record *record)
 {
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
+    if (records->is_system && record->parent_pid == KTHREADD)
+        return;
     if (thread) /* its EXIT was lost, and the tid is in use again */
         off_records_end_thread(records, thread, record->time_ns);
     thread = off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_PREEMPTED,
@@ -66,6 +74,7 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
     if (!thread)
         return;
     thread->file_ns = record->time_ns;
+    thread->is_left_out = records->is_listed;
     thread->delay.has_base = true;
     thread->excess.has_base = true;
     if (record->pid != record->parent_pid)
@@ -130,6 +139,7 @@ void off_records_take(struct off_records *records, const struct ring_record *rec
 {
     switch (record->type) {
     case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
         take_switch(records, record);
         break;
     case PERF_RECORD_FORK:

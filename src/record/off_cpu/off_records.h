@@ -5,10 +5,16 @@
 #include "record/off_cpu/off_waits.h"
 #include "record/perf_ring/ring_record.h"
 
+#include <stdbool.h>
+
 struct off_records {
     struct off_tasks *tasks;
     struct off_waits *waits;
     uint64_t switches, lost; /* numbers of records */
+    /* All tasks have records: those of the kernel too, and of tasks that have ended. Threads come
+     * from off_attach_system(), and by FORK. */
+    bool is_system;
+    const bool *is_listed; /* by processor: waits that begin there count; NULL: all; owned */
 };
 
 void off_records_take(struct off_records *records, const struct ring_record *record);

@@ -12,6 +12,7 @@
 
 /* Of a ring: 5000 switch records. Locked memory is scarce, the rings of samples have the rest. */
 #define RING_BYTES (UINT32_C(128) << 10)
+#define SYSTEM_RING_BYTES (UINT32_C(1) << 20)
 #define WAKE_RING_BYTES (UINT32_C(4) << 10)
 /* An inherited event costs 1.7 us for each new thread of the program. */
 enum { WAKE_PROCESSORS_MAX = 8 };
@@ -49,15 +50,16 @@ static size_t list_polled(const struct off_events *events, struct pollfd *polled
     return events->count;
 }
 
-int off_rings_open(struct off_rings *rings, enum event_reach reach, const char *processors)
+int off_rings_open(struct off_rings *rings, enum event_reach reach)
 {
     uint32_t *list = calloc(PROCESSORS_MAX, sizeof(*list));
-    size_t count = list ? processors_list(processors, list, PROCESSORS_MAX) : 0;
+    size_t count = list ? processors_list(NULL, list, PROCESSORS_MAX) : 0;
     *rings = (struct off_rings){.are_wakes_on = false};
     rings->polled = calloc(2 * count + 1, sizeof(*rings->polled));
     int err = !list || !rings->polled ? -ENOMEM : count == 0 ? -ENOENT : 0;
+    size_t bytes = reach == REACH_SYSTEM ? SYSTEM_RING_BYTES : RING_BYTES;
     if (err == 0)
-        err = open_rings(&rings->records, list, count, RING_BYTES, RING_BYTES / 4);
+        err = open_rings(&rings->records, list, count, bytes, bytes / 4);
     bool has_wakes = err == 0 && count <= WAKE_PROCESSORS_MAX && reach != REACH_SYSTEM;
     if (has_wakes && open_rings(&rings->wakes, list, count, WAKE_RING_BYTES, 1) != 0)
         close_rings(&rings->wakes);
@@ -94,6 +96,11 @@ int off_rings_await_exec(struct off_rings *rings, pid_t tid)
 int off_rings_attach(struct off_rings *rings, pid_t tid)
 {
     return open_events(rings, tid, EVENTS_NOW);
+}
+
+int off_rings_record_system(struct off_rings *rings, int cgroup_fd)
+{
+    return system_events_open(&rings->records.events, rings->records.set, cgroup_fd);
 }
 
 /* The kernel puts a thread on another processor after the OUT record is in its ring: an IN record

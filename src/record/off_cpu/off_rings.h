@@ -30,7 +30,7 @@ struct off_rings {
 };
 
 /* 0 or a negative errno; off_rings_close() in any case. */
-int off_rings_open(struct off_rings *rings, enum event_reach reach, const char *processors);
+int off_rings_open(struct off_rings *rings, enum event_reach reach);
 void off_rings_close(struct off_rings *rings);
 
 /* The events of a thread that waits before its exec. 0, or the kernel's negative errno. */
@@ -38,6 +38,10 @@ int off_rings_await_exec(struct off_rings *rings, pid_t tid);
 
 /* The events of a running thread. 0, or the kernel's negative errno. */
 int off_rings_attach(struct off_rings *rings, pid_t tid);
+
+/* The events of all tasks of the processors (REACH_SYSTEM), or of a cgroup; -1: none. 0, or the
+ * kernel's negative errno. */
+int off_rings_record_system(struct off_rings *rings, int cgroup_fd);
 
 /* Takes the records until now into view, and returns their time limit for off_rings_next(): the
  * order of the records of a thread is right up to this time. */

@@ -65,6 +65,7 @@ struct off_thread {
     struct thread_poll poll;
     uint64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
     bool is_active;    /* has switched since the last window */
+    bool is_left_out;  /* the time off the processor does not count */
     struct off_thread *next_to_look;
     bool is_to_look; /* in the list of threads to look at */
     bool has_ended;  /* to be freed by the owner of this list */

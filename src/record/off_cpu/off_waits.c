@@ -50,7 +50,7 @@ static void put_wait(struct off_waits *waits, const struct off_thread *thread,
 
 static void add_to_look(struct off_waits *waits, struct off_thread *thread)
 {
-    if (thread->is_to_look || waits->is_quiet)
+    if (thread->is_to_look || thread->is_left_out || waits->is_quiet)
         return;
     thread->is_to_look = true;
     thread->next_to_look = waits->to_look;
@@ -126,6 +126,20 @@ static void take_excess(struct off_waits *waits, struct off_thread *thread, uint
     waits->sums.excess_turns += has_base ? turns : 0;
 }
 
+static uint64_t take_account(struct off_waits *waits, struct off_thread *thread,
+                             const struct run_account *account)
+{
+    take_excess(waits, thread, account->cpu_ns);
+    return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
+}
+
+void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
+                            const struct run_account *account)
+{
+    thread->woken_ns += take_account(waits, thread, account);
+    thread->is_active = false;
+}
+
 /* New runnable time after wake-ups. */
 static uint64_t take_woken(struct off_waits *waits, struct off_thread *thread)
 {
@@ -133,8 +147,7 @@ static uint64_t take_woken(struct off_waits *waits, struct off_thread *thread)
     if (!waits->read_account ||
         waits->read_account(thread->process->pid, thread->tid, &account) != 0)
         return 0;
-    take_excess(waits, thread, account.cpu_ns);
-    return run_delay_take(&thread->delay, account.delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
+    return take_account(waits, thread, &account);
 }
 
 /* Where the wait itself ended, and the thread was woken. What is written already stays a wait; the
@@ -173,7 +186,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
                    const struct run_interval *interval)
 {
     uint64_t length_ns = interval->end_ns - interval->start_ns;
-    if (waits->is_quiet)
+    if (waits->is_quiet || thread->is_left_out)
         return;
     switch (interval->state) {
     case RUN_BLOCKED:
@@ -253,7 +266,8 @@ static void estimate_excess(const struct off_waits *waits, struct off_thread *th
 /* A woken thread does not wait any more, though its switch record is still to come. */
 static bool is_waiting(struct off_waits *waits, const struct off_thread *thread, uint64_t until_ns)
 {
-    if (thread->run.state != RUN_BLOCKED || !wait_is_long(&thread->cut, &waits->ticks, until_ns) ||
+    if (thread->run.state != RUN_BLOCKED || thread->is_left_out ||
+        !wait_is_long(&thread->cut, &waits->ticks, until_ns) ||
         (thread->look.stack && !stack_of(thread, until_ns)))
         return false;
     if (!waits->is_runnable || waits->checks_left == 0)

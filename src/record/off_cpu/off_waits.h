@@ -51,6 +51,10 @@ void off_waits_begin(struct off_waits *waits, struct off_thread *thread);
 void off_waits_end(struct off_waits *waits, struct off_thread *thread,
                    const struct run_interval *interval);
 
+/* schedstat of a thread that waits, besides the records: time before this wait, mostly. */
+void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
+                            const struct run_account *account);
+
 /* Writes what the thread's window has, and the wait under way up to this time. */
 void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns);
 /* The last window of the thread, or of its program. */

@@ -156,6 +156,7 @@ struct kernel_ring *ring_record_oldest(struct kernel_ring *rings, size_t count, 
             continue;
         found = &rings[i];
         record.event = found->event;
+        record.processor = found->processor;
         *first = record;
         *first_bytes = bytes;
     }

@@ -22,8 +22,8 @@ struct ring_record {
     uint32_t pid, tid;
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
     uint64_t time_ns;
+    uint32_t event, processor; /* of the ring; set by the reader of the ring */
     /* SAMPLE */
-    uint32_t event;                /* of the ring; set by the reader of the ring */
     uint64_t pc, period;           /* of clocks: ns */
     const uint64_t *kernel_frames; /* innermost first; in the record */
     size_t kernel_count;           /* 0: user mode, or kernel stacks are not recorded */

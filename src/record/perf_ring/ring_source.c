@@ -137,6 +137,13 @@ static struct ring_process *process_of(struct ring_source *source, const struct 
     return process;
 }
 
+void ring_source_meet(void *context, pid_t pid, pid_t tid, uint64_t time_ns)
+{
+    const struct ring_record record = {
+        .pid = (uint32_t)pid, .tid = (uint32_t)tid, .time_ns = time_ns};
+    (void)process_of(context, &record);
+}
+
 static bool walk(struct ring_source *source, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {

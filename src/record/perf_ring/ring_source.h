@@ -60,6 +60,10 @@ int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids,
  * negative errno. */
 int ring_source_record_system(struct ring_source *source, int cgroup_fd);
 
+/* A thread of the system with a record of another source at this time: writes its start and the
+ * start of its process, unless the file has them. context: the ring source. */
+void ring_source_meet(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
+
 /* Records a process that waits before its exec, from the exec on; is_in_file: as for
  * ring_tasks_attach(). 0, or the kernel's negative errno: then nothing is recorded of the
  * process. */

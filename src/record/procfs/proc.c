@@ -171,8 +171,9 @@ int proc_executable(pid_t pid, char *path, size_t size)
     return 0;
 }
 
-/* From linux/sched.h: set for io_uring workers since these are threads of the process. */
+/* From linux/sched.h. io_uring workers are threads of their process since Linux 5.12. */
 #define PF_IO_WORKER 0x10u
+#define PF_KTHREAD 0x200000u
 
 /* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime …; NAME may hold
  * any character. */
@@ -189,6 +190,7 @@ int proc_stat_parse(struct proc_stat *stat, const char *text)
         return -EBADMSG;
     uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
     stat->parent = parent;
+    stat->is_of_kernel = flags & PF_KTHREAD;
     stat->is_of_io_uring = flags & PF_IO_WORKER;
     stat->user_ns = user * tick_ns;
     stat->kernel_ns = kernel * tick_ns;

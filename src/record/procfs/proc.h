@@ -43,6 +43,7 @@ int proc_executable(pid_t pid, char *path, size_t size);
 struct proc_stat {
     char state; /* 'R', 'S', 'Z' … */
     pid_t parent;
+    bool is_of_kernel;   /* a thread of the kernel */
     bool is_of_io_uring; /* an io_uring worker: never runs in user mode */
     /* In ticks of 10 ms, like children_cpu_ns. */
     uint64_t user_ns, kernel_ns;

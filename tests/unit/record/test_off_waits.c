@@ -424,6 +424,19 @@ static void time_before_sampling_does_not_count(void **state)
 }
 
 /* execve() by another thread than the first: the first has ended, the caller gets its id. */
+static void records_lost_before_sampling_have_no_effect(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1005 * MS);
+    const struct ring_record lost = {.type = PERF_RECORD_LOST, .lost = 1, .time_ns = 1006 * MS};
+    off_records_take(&world->records, &lost);
+    off_waits_restart(&world->waits, off_thread_find(&world->tasks, TID), 1100 * MS);
+    in(world, 1200 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 100 * MS);
+    assert_int_equal(world->waits.sums.lost_ns, 0);
+}
+
 static void an_exec_ends_the_other_threads(void **state)
 {
     struct world *world = *state;
@@ -442,11 +455,57 @@ static void an_exec_ends_the_other_threads(void **state)
     assert_int_equal(world->waits.sums.waiting_ns, 49 * MS);
 }
 
+/* The last switch of an ended task comes behind its EXIT. */
+static void threads_of_the_system_come_by_fork(void **state)
+{
+    struct world *world = *state;
+    world->records.is_system = true;
+    in(world, 1000 * MS);
+    out(world, 1001 * MS);
+    assert_int_equal(world->tasks.count, 0);
+    start(world, 1002 * MS);
+    assert_int_equal(world->tasks.count, 1);
+    const struct ring_record of_kernel = {
+        .type = PERF_RECORD_FORK, .pid = 200, .tid = 200, .parent_pid = 2, .time_ns = 1003 * MS};
+    off_records_take(&world->records, &of_kernel);
+    assert_int_equal(world->tasks.count, 1);
+}
+
+static void switch_on(struct world *world, uint32_t processor, bool is_out, uint64_t time_ns)
+{
+    const struct ring_record record = {.type = PERF_RECORD_SWITCH_CPU_WIDE,
+                                       .misc = is_out ? PERF_RECORD_MISC_SWITCH_OUT : 0,
+                                       .pid = PID,
+                                       .tid = TID,
+                                       .processor = processor,
+                                       .time_ns = time_ns};
+    off_records_take(&world->records, &record);
+}
+
+static void waits_count_by_the_processor_of_their_start(void **state)
+{
+    struct world *world = *state;
+    const bool is_listed[] = {true, false};
+    world->records.is_system = true;
+    world->records.is_listed = is_listed;
+    take(world, PERF_RECORD_FORK, 0, 1000 * MS);
+    switch_on(world, 0, false, 1005 * MS);
+    switch_on(world, 0, true, 1010 * MS);
+    switch_on(world, 1, false, 1020 * MS);
+    switch_on(world, 1, true, 1030 * MS);
+    switch_on(world, 0, false, 1070 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 10 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(threads_of_the_system_come_by_fork),
+        TEST(records_lost_before_sampling_have_no_effect),
+        TEST(waits_count_by_the_processor_of_their_start),
         TEST(a_long_wait_has_its_exact_length),
         TEST(an_object_has_the_time_of_its_waits),
         cmocka_unit_test(objects_are_limited),

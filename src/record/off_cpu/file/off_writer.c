@@ -149,6 +149,8 @@ static void take_end(struct off_writer *writer, const struct off_entry *entry)
 
 static void take(struct off_writer *writer, const struct off_entry *entry)
 {
+    if (writer->meet && !file_task_find(&writer->tasks, (uint32_t)entry->tid))
+        writer->meet(writer->meet_context, entry->pid, entry->tid, entry->time_ns);
     switch ((enum off_entry_kind)entry->kind) {
     case OFF_ENTRY_SAMPLE:
         take_sample(writer, entry);

@@ -13,6 +13,9 @@ struct off_writer {
     struct file_tasks tasks;
     struct buffer entries, held;
     uint64_t samples;
+    /* See struct off_recorder_config. */
+    void (*meet)(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
+    void *meet_context;
 };
 
 /* Observes the tasks of the file from now on: before the first of them is written. */

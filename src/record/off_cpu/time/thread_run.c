@@ -63,4 +63,6 @@ void thread_run_restart(struct thread_run *run, uint64_t time_ns)
 {
     memset(run->sums_ns, 0, sizeof(run->sums_ns));
     run->start_ns = run->since_ns = time_ns;
+    if (run->state == RUN_LOST)
+        run->state = RUN_UNSEEN;
 }
