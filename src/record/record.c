@@ -106,6 +106,11 @@ static int choose_engine(struct recording *recording, struct error *error)
         summary->engine = RECORD_ENGINE_PERF_TRAP;
         return 0;
     }
+    if (options->kernel_stacks && options->engine == RECORD_ENGINE_AUTO) {
+        recording->is_outside = true;
+        summary->engine = RECORD_ENGINE_PERF_RING;
+        return 0;
+    }
     struct record_probe probe;
     record_probe(&probe);
     if (options->engine == RECORD_ENGINE_PERF_TRAP || event_list_injected(options))
@@ -137,7 +142,7 @@ static int open_session(struct recording *recording, struct error *error)
     const struct event_request *injected = event_list_injected(options);
     struct session_config config = {
         .period_ns = 1000000000 / choose_frequency(recording),
-        .kernel_interval_ns = KERNEL_INTERVAL_NS,
+        .kernel_interval_ns = options->kernel_stacks ? 0 : KERNEL_INTERVAL_NS,
         .event = event_list_main_row(options),
         .event_weight = injected ? injected->period : 0,
         .self_check_every = options->self_check_every,
@@ -185,6 +190,7 @@ static int start_threads(struct recording *recording, struct error *error)
                              &recording->result->open_files, error);
     if (err)
         return err;
+    bool has_kernel = recording->options->kernel_stacks && !recording->is_outside;
     const struct collector_config config = {
         .session = &recording->session,
         .compiler = recording->compiler,
@@ -194,6 +200,7 @@ static int start_threads(struct recording *recording, struct error *error)
         .open_files = &recording->result->open_files,
         .off_cpu = recording->off_cpu,
         .outside_pid = recording->is_outside ? recording->launch->pid : 0,
+        .kernel_pid = has_kernel ? recording->launch->pid : 0,
         .may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP,
     };
     return collector_start(&recording->collector, &config, error);

@@ -118,10 +118,11 @@ struct tables_header {
     uint32_t launcher_pid;
     uint64_t token;
     uint64_t period_ns;
-    uint64_t kernel_interval_ns; /* perf-trap: CPU time between reads of the kernel's share */
-    uint64_t sig_data;           /* perf-trap: sig_data of rec's events */
-    uint64_t event_weight;       /* of a sample of `event`, in the unit of the event */
-    uint32_t event; /* perf-trap: row of the event that raises the signals; 0: CPU time */
+    /* perf-trap: CPU time between reads of the kernel's share; 0: kernel events have it */
+    uint64_t kernel_interval_ns;
+    uint64_t sig_data;     /* perf-trap: sig_data of rec's events */
+    uint64_t event_weight; /* of a sample of `event`, in the unit of the event */
+    uint32_t event;        /* perf-trap: row of the event that raises the signals; 0: CPU time */
     uint32_t unused;
     uint64_t stale_ticks;        /* with an older heartbeat, the launcher counts as dead */
     uint32_t self_check_every;   /* 0: never */

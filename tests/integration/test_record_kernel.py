@@ -16,6 +16,7 @@ FRAME = re.compile(r"^\s+[0-9a-f]+ (.*) \((.*)\)$")
 # With the exchange of threads at their end: kernel time in user code, too.
 INTERRUPTS = re.compile(r"asm_sysvec_|asm_common_interrupt|ret_from_fork|asm_exc_nmi")
 WORK = r"""
+#include <pthread.h>
 #include <sys/mman.h>
 #include <string.h>
 static void touch(void)
@@ -28,10 +29,25 @@ static void touch(void)
     }
 }
 static void count(void) { for (volatile long i = 0; i < 900000000; i++) continue; }
+static int deep(int depth)
+{
+    volatile char frame[256] = {0};
+    if (depth > 0) return deep(depth - 1) + frame[depth % 256];
+    for (volatile long i = 0; i < 600000000; i++) continue;
+    return 0;
+}
+static void *run(void *unused) { (void)unused; touch(); return NULL; }
 int main(int argc, char **argv)
 {
     (void)argc;
-    if (strcmp(argv[1], "touch") == 0) touch(); else count();
+    pthread_t threads[4];
+    if (strcmp(argv[1], "touch") == 0) touch();
+    else if (strcmp(argv[1], "deep") == 0) return deep(1000);
+    else if (strcmp(argv[1], "count") == 0) count();
+    else {
+        for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, NULL);
+        for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    }
     return 0;
 }
 """
@@ -87,7 +103,7 @@ class Kernel(rec.Case):
     def work(self):
         path = os.path.join(self.directory, "work")
         if not os.path.exists(path):
-            subprocess.run(["gcc", "-O1", "-g", "-x", "c", "-", "-o", path], input=WORK.encode(), check=True)
+            subprocess.run(["gcc", "-O1", "-g", "-pthread", "-x", "c", "-", "-o", path], input=WORK.encode(), check=True)
         return path
 
     def assert_joined(self, run, kernel_at_least):
@@ -103,7 +119,7 @@ class Kernel(rec.Case):
 class Joined(Kernel):
     def test_system_calls(self):
         run = self.recorded("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=200000", rec_options=["--kernel"])
-        self.assertEqual(run.summary["engine"], "perf-ring")
+        self.assertEqual(run.summary["engine"], "perf-trap")
         taken = self.assert_joined(run, 50)
         self.assertTrue(any("entry_SYSCALL_64" in name for sample in taken for name in sample.kernel))
         self.assertFalse(any(frame[0] == "[kernel]" for sample in taken for frame in sample.frames))
@@ -144,6 +160,31 @@ class Joined(Kernel):
         own = [sample for sample in samples(run) if sample.comm == "dd" and sample.is_kernel]
         self.assertGreater(len(own), 20)
         self.assertGreaterEqual(share([sample for sample in own if sample.is_joined()], own), 95)
+
+
+class NextToTheSampler(Kernel):
+    def test_stacks_larger_than_the_kernels_copy_are_complete(self):
+        run = self.recorded(self.work(), "deep", rec_options=["--kernel"])
+        self.assertEqual(run.summary["engine"], "perf-trap")
+        self.assertGreater(run.count("complete"), 0.95 * run.count("samples"))
+        user = [sample for sample in samples(run) if not sample.is_kernel]
+        self.assertGreater(share([sample for sample in user if len(sample.frames) > 1000], user), 95)
+
+    def test_no_cpu_time_of_threads_is_counted_twice(self):
+        run = self.recorded(self.work(), "threads", rec_options=["--kernel"])
+        self.assertEqual(run.summary["engine"], "perf-trap")
+        self.assertGreater(run.share_of("asm_exc_page_fault"), 20)
+        self.assert_within(run.count("cpu_seen_ns"), run.count("cpu_billed_ns"), 0.02 * run.count("cpu_billed_ns"))
+        self.assertLess(run.share_of("[kernel]"), 1)
+
+    def test_a_tree_with_a_static_program_is_sampled_once(self):
+        static = os.path.join(self.directory, "static")
+        subprocess.run(["gcc", "-O1", "-static", "-x", "c", "-", "-o", static], input=WORK.encode(), check=True)
+        run = self.recorded("sh", "-c", f"{self.work()} touch; {static} touch", rec_options=["--kernel"])
+        kernel = [sample for sample in samples(run) if sample.kernel]
+        names = {sample.comm for sample in kernel}
+        self.assertLessEqual({"work", "static"}, names)
+        self.assert_within(run.count("cpu_seen_ns"), run.count("cpu_billed_ns"), 0.02 * run.count("cpu_billed_ns"))
 
 
 class Shares(Kernel):

@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
         "Record these events: page-faults, cycles, LLC-load-misses, rNNN, cpu/event=1,umask=2/, "
         "sched:sched_switch, ... with :u, :k or :uk; cpu-clock is CPU time."),
     OPTION_SWITCH(OPTION_KERNEL, 0, "kernel",
-                  "Record kernel stacks above the user stacks, by the engine perf-ring. For root."),
+                  "Record kernel stacks above the user stacks, by a second event. For root."),
     OPTION_SWITCH(OPTION_ALL_KERNEL, 0, "all-kernel", "The same, without user time."),
     OPTION_SWITCH(OPTION_KERNEL_CALLCHAINS, 0, "kernel-callchains",
                   "The same as --kernel, with the part in the kernel only of each stack."),

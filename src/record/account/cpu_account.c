@@ -3,6 +3,8 @@
 
 /* sampler/sample/handler.c keeps a reserve of so many periods for kernel time. */
 #define RESERVE_PERIODS 2
+/* Of a sample in the kernel. */
+#define EXCESS_PARTS 8
 
 struct cpu_account cpu_account_start(uint64_t cpu_ns, uint64_t now_ns)
 {
@@ -30,7 +32,17 @@ bool cpu_account_look(struct cpu_account *account, uint64_t cpu_ns, uint64_t now
         account->looked_ns = now_ns;
     if (has_grown)
         account->last_cpu_ns = cpu_ns;
+    uint64_t settled_ns = cpu_account_settled_ns(account);
+    account->excess_ns = settled_ns > account->last_cpu_ns ? settled_ns - account->last_cpu_ns : 0;
     return has_grown;
+}
+
+uint64_t cpu_account_weigh(struct cpu_account *account, uint64_t period_ns)
+{
+    uint64_t most_ns = period_ns / EXCESS_PARTS;
+    uint64_t taken_ns = account->excess_ns < most_ns ? account->excess_ns : most_ns;
+    account->excess_ns -= taken_ns;
+    return period_ns - taken_ns;
 }
 
 void cpu_account_raise(struct cpu_account *account, uint64_t cpu_ns)

@@ -23,6 +23,7 @@ struct cpu_account {
     uint64_t waiting_ns;   /* weight of pending samples */
     uint64_t last_cpu_ns;  /* at the last look */
     uint64_t looked_ns;    /* time of the look */
+    uint64_t excess_ns;    /* seen_ns and waiting_ns beyond last_cpu_ns, at the last look */
     /* The event's count; stands for the time since the last look when no rusage can be had. */
     uint64_t counted_cpu_ns; /* CPU time when the event was read last, */
     uint64_t last_count_ns;  /* and the count at that time */
@@ -36,6 +37,11 @@ uint64_t cpu_account_settled_ns(const struct cpu_account *account);
 
 /* CPU time without a sample so far. */
 uint64_t cpu_account_gap_ns(const struct cpu_account *account);
+
+/* The weight of a further sample in the kernel. Two independent events sample user and kernel time:
+ * their sum has noise of both. What is above the CPU time is taken from the samples in the kernel,
+ * an eighth of each at most: time of a hypervisor is above the CPU time, too. */
+uint64_t cpu_account_weigh(struct cpu_account *account, uint64_t period_ns);
 
 /* A look at the kernel's figure; 0: the process is gone. True: the figure grew. */
 bool cpu_account_look(struct cpu_account *account, uint64_t cpu_ns, uint64_t now_ns);

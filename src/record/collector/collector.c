@@ -191,6 +191,7 @@ static uint64_t next_wait_ns(struct collector *collector)
                           idle_wakeup_arm(&collector->processes, collector->samples.period_ns);
     uint64_t wait_ns = poll_interval_next(poll, &facts, can_sleep_long);
     wait_ns = outside_wait_ns(&collector->outside, wait_ns);
+    wait_ns = kernel_samples_wait_ns(&collector->kernel, wait_ns);
     if (collector->config.off_cpu && wait_ns > OFF_RECORDER_WRITE_NS)
         wait_ns = OFF_RECORDER_WRITE_NS;
     poll->wait_ns = untracked_processes_wait_ns(&collector->untracked, wait_ns);
@@ -256,6 +257,9 @@ int collector_start(struct collector **out, const struct collector_config *confi
     int err = collector ? collector_init(collector, config) : -ENOMEM;
     if (err == 0 && config->outside_pid)
         err = record_command_outside(collector);
+    if (err == 0 && config->kernel_pid)
+        err = kernel_samples_open(&collector->kernel, config->kernel_pid,
+                                  collector->outside.config.reach);
     if (err == 0 && config->off_cpu)
         err = off_recorder_start(config->off_cpu);
     if (err == 0)
@@ -364,6 +368,7 @@ void collector_free(struct collector *collector)
     if (!collector)
         return;
     process_table_free(&collector->processes);
+    kernel_samples_close(&collector->kernel);
     outside_close(&collector->outside);
     thread_table_free(&collector->threads);
     pid_namespaces_free(&collector->namespaces);

@@ -24,4 +24,5 @@ struct collector_config {
     bool may_arm;                 /* perf-trap is requested, and permitted for this user */
     struct off_recorder *off_cpu; /* opened, not started; NULL: not recorded */
     pid_t outside_pid; /* the waiting command, to be recorded by perf-ring; 0: by the sampler */
+    pid_t kernel_pid;  /* the same, for kernel samples next to the sampler; 0: none */
 };

@@ -38,7 +38,12 @@ static void connect_samples(struct collector *collector)
                                       .pending = &collector->pending,
                                       .samples = &collector->samples,
                                       .round = round,
-                                      .compiler = config->compiler};
+                                      .compiler = config->compiler,
+                                      .kernel = &collector->kernel};
+    collector->kernel = (struct kernel_samples){.processes = &collector->processes,
+                                                .pending = &collector->pending,
+                                                .samples = &collector->samples,
+                                                .round = round};
     collector->maps = (struct process_maps){.processes = &collector->processes,
                                             .pending = &collector->pending,
                                             .compiler = config->compiler,
@@ -126,7 +131,8 @@ static void connect_outside(struct collector *collector)
                    .open_files = config->open_files,
                    .period_ns = collector->samples.period_ns,
                    .options = config->options,
-                   .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN},
+                   .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
+                   .has_kernel_image = config->kernel_pid != 0},
         .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
     bool has_other_recorders = config->options->recorders & ~recorder_bit(recorder_find("cpu"));
     collector->outside.takes_fibers = collector->outside.is_permitted && !has_other_recorders;

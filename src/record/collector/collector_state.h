@@ -6,8 +6,8 @@
  *     doorbell or timeout ─▶ round:
  *         answer requests         departure, handshake, retirement
  *         take finished maps      process_maps
- *         read every ring         drain ─▶ pending_stacks ─▶ sample_writer
- *         finish pending samples  pending_stacks ────────────▲
+ *         read every ring         kernel_samples, drain ─▶ pending_stacks ─▶ sample_writer
+ *         finish pending samples  pending_stacks ────────────────────────────▲
  *         read kernel rings       outside ─▶ sample_writer
  *         write waits             off_cpu
  *         look at processes       process_watch, untracked_processes ─▶ accounting
@@ -55,6 +55,7 @@ struct collector {
     struct sample_writer samples;
     uint64_t unwound_frames[RECORD_FRAMES_MAX];
     struct pending_stacks pending;
+    struct kernel_samples kernel;
     struct drain drain;
     struct process_maps maps;
     struct untracked_threads untracked_threads;

@@ -53,7 +53,9 @@ bool event_list_suits_sampler(const struct record_options *options)
 {
     bool is_cpu = options->event_count <= 1 && event_list_has_clock(options);
     bool is_without = options->event_count == 0 && options->off_cpu_only;
-    return is_without || (!options->kernel_stacks && (is_cpu || event_list_injected(options)));
+    bool has_user_time = !options->kernel_only && !options->kernel_callers;
+    return is_without ||
+           (is_cpu ? has_user_time : !options->kernel_stacks && event_list_injected(options));
 }
 
 const struct event_request *event_list_injected(const struct record_options *options)

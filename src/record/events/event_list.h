@@ -19,8 +19,8 @@ const char *event_list_main_name(const struct record_options *options);
 void event_list_describe(const struct record_options *options,
                          struct perfdata_event_row rows[PERFDATA_EVENTS_MAX]);
 
-/* Whether the injected sampler records the events: CPU time alone, without kernel stacks, or
- * event_list_injected(). */
+/* Whether the injected sampler records the events: CPU time alone, in the kernel by a
+ * second event, or event_list_injected(). */
 bool event_list_suits_sampler(const struct record_options *options);
 
 /* The event of the sampler's signals in place of CPU time; NULL: CPU time. A single event of user

@@ -104,7 +104,7 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
     if (err)
         return err;
     connect(source, config);
-    if (config->options->kernel_stacks)
+    if (config->options->kernel_stacks && !config->has_kernel_image)
         kernel_image_write(config->file, config->round->now_ns);
     err = ring_modules_open(&source->modules, config->open_files);
     return err ? err : ring_tasks_open(&source->tasks);

@@ -29,6 +29,7 @@ struct ring_source_config {
     enum event_reach reach;
     const struct record_options *options; /* of the kernel's part; borrowed */
     const char *processors;               /* "0-3,6"; NULL: all */
+    bool has_kernel_image;                /* the file has the kernel's mapping already */
 };
 
 struct ring_source {

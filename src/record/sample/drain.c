@@ -200,6 +200,7 @@ void drain_all(struct drain *drain)
 {
     for (size_t i = 0; i < drain->processes->live_count; i++)
         thread_table_find_new(drain->threads, process_table_at(drain->processes, i));
+    kernel_samples_take(drain->kernel); /* before the last records of threads */
     for (size_t i = drain->threads->active_count; i-- > 0;)
         drain_thread(drain, i);
 }
@@ -207,6 +208,7 @@ void drain_all(struct drain *drain)
 void drain_process(struct drain *drain, struct process *process)
 {
     thread_table_find_new(drain->threads, process);
+    kernel_samples_take(drain->kernel);
     for (size_t i = drain->threads->active_count; i-- > 0;)
         if (thread_table_at(drain->threads, i)->process == process)
             drain_thread(drain, i);

@@ -2,6 +2,7 @@
 /* Empties the rings: records become samples, names and counters. */
 #pragma once
 
+#include "record/kernel_time/kernel_samples.h"
 #include "record/sample/pending_stacks.h"
 #include "record/tables/thread_table.h"
 
@@ -14,6 +15,7 @@ struct drain {
     struct sample_writer *samples;
     const struct round *round;
     struct compiler *compiler;
+    struct kernel_samples *kernel;
     uint8_t *scratch;       /* SESSION_RING_BYTES: a record, copied out of shared memory */
     uint64_t fullest_bytes; /* content of the fullest ring since drain_begin_round() */
     uint64_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handlers' own time */

@@ -23,6 +23,7 @@ struct pending_stack {
     uint64_t cpu_ns;
     size_t record_offset; /* in pending_stacks.bytes */
     size_t record_bytes;
+    uint32_t kernel_count; /* frames in the kernel, behind the record */
     struct sample_object object;
     bool
         needs_newer_map; /* unloaded code since the last map, or the walk ended at an unmapped PC */
@@ -33,6 +34,13 @@ static const uint8_t *record_of(const struct pending_stacks *pending,
                                 const struct pending_stack *item)
 {
     return pending->bytes.bytes + item->record_offset;
+}
+
+/* Records are multiples of 8 bytes. */
+static const uint64_t *kernel_frames_of(const struct pending_stacks *pending,
+                                        const struct pending_stack *item)
+{
+    return (const uint64_t *)(const void *)(record_of(pending, item) + item->record_bytes);
 }
 
 static void count_lost(struct pending_stacks *pending)
@@ -137,12 +145,14 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
         .event = from.header.event,
         .weight = from.header.weight_ns,
         .object = raw->object,
+        .kernel_frames = raw->kernel_frames,
+        .kernel_count = raw->kernel_count,
         .flags = from.header.flags,
     };
     enum outcome outcome = walk_copy(pending, &from, &sample, patience);
     if (outcome != FINISHED)
         return outcome;
-    if (sample.event == RECORD_EVENT_CPU) {
+    if (sample.event == RECORD_EVENT_CPU && sample.kernel_count == 0) {
         note_module(pending->samples->summary, map, from.copy.registers[UNWIND_DWARF_PC]);
         pending->samples->summary->misses++;
     }
@@ -201,9 +211,11 @@ static void keep(struct pending_stacks *pending, const struct raw_sample *raw)
         .cpu_ns = record_cpu_ns(&header),
         .record_offset = pending->bytes.size,
         .record_bytes = raw->bytes,
+        .kernel_count = raw->kernel_count,
         .object = raw->object,
     };
     buffer_append(&pending->bytes, raw->record, raw->bytes);
+    buffer_append(&pending->bytes, raw->kernel_frames, 8 * (size_t)raw->kernel_count);
     if (pending->bytes.failed) {
         pending->count--;
         count_lost(pending);
@@ -285,6 +297,8 @@ void pending_finish(struct pending_stacks *pending, bool force)
                                        .time_ns = item->time_ns,
                                        .record = record_of(pending, item),
                                        .bytes = item->record_bytes,
+                                       .kernel_frames = kernel_frames_of(pending, item),
+                                       .kernel_count = item->kernel_count,
                                        .object = item->object};
         if (force)
             finish(pending, &raw, item->map ? item->map : process->map, WAITS_NO_LONGER);

@@ -44,8 +44,10 @@ struct raw_sample {
     struct process *process;
     pid_t tid;
     uint64_t time_ns;
-    const uint8_t *record; /* aligned to 8 bytes; not trusted */
-    size_t bytes;          /* without the object */
+    const uint8_t *record;         /* aligned to 8 bytes; not trusted */
+    size_t bytes;                  /* without the object */
+    const uint64_t *kernel_frames; /* above the stack, innermost first */
+    uint32_t kernel_count;
     struct sample_object object;
 };
 

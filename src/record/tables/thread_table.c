@@ -170,6 +170,16 @@ void thread_table_find_new(struct thread_table *table, struct process *process)
     table->summary->threads += refused;
 }
 
+struct thread *thread_of_tid(const struct process *process, pid_t tid)
+{
+    for (size_t i = 0; i < process->thread_slot_count; i++) {
+        struct thread *thread = process->thread_slots[i];
+        if (thread && thread->in_use && thread->tid == tid && !thread->has_exited)
+            return thread;
+    }
+    return NULL;
+}
+
 bool thread_table_has(const struct thread_table *table, const struct process *process, pid_t tid)
 {
     for (size_t i = 0; i < table->active_count; i++) {

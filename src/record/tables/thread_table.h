@@ -28,7 +28,8 @@ struct thread {
     uint64_t start_ns;
     uint64_t last_ns;           /* of its latest record */
     bool has_exited;            /* the last record arrived, with the end time */
-    uint64_t skipped_ns;        /* CPU time when sampling began, if the thread existed before */
+    uint64_t skipped_ns;        /* CPU time before sampling began, and of samples in the kernel:
+                                 * not the time of the last record */
     struct thread_slot counted; /* counters already added to the summary */
 };
 
@@ -57,6 +58,9 @@ void thread_table_find_new(struct thread_table *table, struct process *process);
 
 /* The present or the last thread of a slot; NULL: none yet. */
 struct thread *thread_of_slot(const struct process *process, uint64_t slot);
+
+/* NULL: the thread has no slot, or its last record was read. */
+struct thread *thread_of_tid(const struct process *process, pid_t tid);
 
 /* Writes the EXIT of the i-th thread, and frees the slot. */
 void thread_table_forget(struct thread_table *table, size_t i);

@@ -22,8 +22,10 @@ static struct itimerspec interval_setting(void)
 
 void timer_start(struct thread_state *thread)
 {
-    if (process.tables->header.event != RECORD_EVENT_CPU || seccomp_forbids(CALLS_OF_TIMER) ||
-        load_relaxed(&process.is_retired))
+    struct itimerspec setting = interval_setting();
+    bool is_needed = process.tables->header.event == RECORD_EVENT_CPU &&
+                     (setting.it_value.tv_sec | setting.it_value.tv_nsec) != 0;
+    if (!is_needed || seccomp_forbids(CALLS_OF_TIMER) || load_relaxed(&process.is_retired))
         return;
     struct sigevent event = {0};
     event.sigev_notify = SIGEV_THREAD_ID;
@@ -34,7 +36,6 @@ void timer_start(struct thread_state *thread)
     int32_t timer;
     if (raw_failed(own_syscall(TIMER_CREATE, CLOCK_THREAD_CPUTIME_ID, &event, &timer)))
         return;
-    struct itimerspec setting = interval_setting();
     own_syscall(TIMER_SETTIME, timer, 0, &setting);
     exchange_acquire(&thread->timer, timer);
     if (load_relaxed(&process.is_retired)) /* timer_stop_all() may have missed this timer */

@@ -277,7 +277,7 @@ static void nonsense_is_refused(void **state)
         WORDS("-e", "page-faults:uk", "--engine", "perf-trap", "x"),
         WORDS("-e", "page-faults", "--fail-on", "incomplete", "x"),
         WORDS("--kernel", "--all-user", "x"),
-        WORDS("--kernel", "--engine", "perf-trap", "x"),
+        WORDS("--kernel", "--engine", "timer", "x"),
         WORDS("-k", "raw", "x"),
         WORDS("-e", "", "x"),
         WORDS("--engine=perf", "x"),

@@ -49,6 +49,21 @@ static void a_look_at_a_process_that_is_gone_changes_nothing(void **state)
     assert_int_equal(account.last_cpu_ns, 6000);
 }
 
+static void samples_in_the_kernel_lose_what_is_above_the_cpu_time(void **state)
+{
+    (void)state;
+    struct cpu_account account = cpu_account_start(3000, 100);
+    assert_int_equal(cpu_account_weigh(&account, 800), 800);
+    account.seen_ns = 5000;
+    account.waiting_ns = 1150;
+    cpu_account_look(&account, 9000, 200); /* 150 too much */
+    assert_int_equal(cpu_account_weigh(&account, 800), 700);
+    assert_int_equal(cpu_account_weigh(&account, 800), 750);
+    assert_int_equal(cpu_account_weigh(&account, 800), 800);
+    cpu_account_look(&account, 9500, 300);
+    assert_int_equal(cpu_account_weigh(&account, 800), 800);
+}
+
 static void a_restart_forgets_what_was_before(void **state)
 {
     (void)state;
@@ -103,6 +118,7 @@ int main(void)
         cmocka_unit_test(time_before_the_sampler_is_settled),
         cmocka_unit_test(the_gap_is_what_neither_samples_nor_waiting_ones_stand_for),
         cmocka_unit_test(a_look_at_a_process_that_is_gone_changes_nothing),
+        cmocka_unit_test(samples_in_the_kernel_lose_what_is_above_the_cpu_time),
         cmocka_unit_test(a_restart_forgets_what_was_before),
         cmocka_unit_test(the_events_count_continues_the_last_look_at_both),
         cmocka_unit_test(a_rest_is_split_where_the_program_ended),

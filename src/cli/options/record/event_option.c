@@ -121,8 +121,9 @@ int event_option_check(struct record_options *options, struct error *error)
         return error_set(error, -EINVAL, "kernel stacks cannot be combined with --all-user or :u");
     bool is_injected =
         options->engine == RECORD_ENGINE_PERF_TRAP || options->engine == RECORD_ENGINE_TIMER;
-    bool is_timer = options->engine == RECORD_ENGINE_TIMER && options->event_count > 0 &&
-                    !event_list_has_clock(options);
+    bool is_timer =
+        options->engine == RECORD_ENGINE_TIMER &&
+        (options->kernel_stacks || (options->event_count > 0 && !event_list_has_clock(options)));
     if (is_timer || (is_injected && !event_list_suits_sampler(options)))
         return error_set(error, -EINVAL, "%s --engine perf-ring: the engine %s samples user code",
                          options->kernel_stacks ? "kernel stacks need"

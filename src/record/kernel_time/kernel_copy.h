@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* From a sample of a kernel ring to a RECORD_COPY, as the sampler writes it. */
+#pragma once
+
+#include "base/containers/buffer.h"
+#include "record/perf_ring/ring_record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Replaces the content of `out`. unload_count: as in struct record_stack. False: no user stack, or
+ * out of memory. */
+bool kernel_copy_build(struct buffer *out, const struct ring_record *record, uint64_t weight_ns,
+                       uint32_t unload_count);

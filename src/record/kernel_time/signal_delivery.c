@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/kernel_time/signal_delivery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Linux 6.18 inlines exit_to_user_mode_loop() there; earlier kernels call one of the others
+ * (include/linux/entry-common.h). */
+static const struct {
+    const char *name;
+    enum delivery_kind kind;
+} functions[] = {
+    {"asm_sysvec_apic_timer_interrupt", DELIVERY_ENTRY},
+    {"irqentry_exit_to_user_mode", DELIVERY_EXIT},
+    {"exit_to_user_mode_prepare", DELIVERY_EXIT},
+    {"exit_to_user_mode_loop", DELIVERY_EXIT},
+    {"schedule", DELIVERY_SWITCH},
+};
+
+/* "ffffffff81000df0 T name", and a module's name behind a tab. */
+static enum delivery_kind kind_of(const char *line)
+{
+    const char *type = strchr(line, ' ');
+    const char *name = type ? strchr(type + 1, ' ') : NULL;
+    for (size_t i = 0; name && i < sizeof(functions) / sizeof(functions[0]); i++) {
+        size_t length = strlen(functions[i].name);
+        if (strncmp(name + 1, functions[i].name, length) == 0 && name[1 + length] == '\n')
+            return functions[i].kind;
+    }
+    return DELIVERY_NONE;
+}
+
+void signal_delivery_read(struct signal_delivery *delivery, FILE *symbols)
+{
+    char *line = NULL;
+    size_t room = 0;
+    struct delivery_function *open = NULL; /* its end is not known yet */
+    delivery->count = 0;
+    while (getline(&line, &room, symbols) > 0) {
+        uint64_t avma = strtoull(line, NULL, 16);
+        if (open && avma > open->start_avma) {
+            open->end_avma = avma;
+            open = NULL;
+        }
+        enum delivery_kind kind = kind_of(line);
+        if (kind == DELIVERY_NONE || avma == 0 || delivery->count == DELIVERY_FUNCTIONS_MAX)
+            continue;
+        open = &delivery->functions[delivery->count++];
+        *open = (struct delivery_function){.start_avma = avma, .end_avma = avma, .kind = kind};
+    }
+    free(line);
+}
+
+/* Return addresses: the end belongs to the function of a call at its end. */
+static enum delivery_kind kind_at(const struct signal_delivery *delivery, uint64_t avma)
+{
+    for (size_t i = 0; i < delivery->count; i++)
+        if (avma > delivery->functions[i].start_avma && avma <= delivery->functions[i].end_avma)
+            return delivery->functions[i].kind;
+    return DELIVERY_NONE;
+}
+
+bool signal_delivery_has(const struct signal_delivery *delivery, const uint64_t *frames,
+                         size_t count)
+{
+    if (count == 0 || kind_at(delivery, frames[count - 1]) != DELIVERY_ENTRY)
+        return false;
+    bool is_exit = false;
+    for (size_t i = 0; i < count; i++) {
+        enum delivery_kind kind = kind_at(delivery, frames[i]);
+        if (kind == DELIVERY_SWITCH)
+            return false;
+        is_exit |= kind == DELIVERY_EXIT;
+    }
+    return is_exit;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of kernel time next to the sampler: which are the sampler's own, and their stack copies. */
+#include "record/kernel_time/kernel_copy.h"
+#include "record/kernel_time/signal_delivery.h"
+
+#include "record/sample/stack_copy.h"
+#include "unwind/registers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char symbols[] = "0000000000000000 A fixed\n"
+                              "ffffffff81000100 T asm_sysvec_apic_timer_interrupt\n"
+                              "ffffffff81000200 T asm_sysvec_reschedule_ipi\n"
+                              "ffffffff81000300 T irqentry_exit_to_user_mode_not\n"
+                              "ffffffff81000400 T irqentry_exit_to_user_mode\n"
+                              "ffffffff81000400 T alias\n"
+                              "ffffffff81000500 t perf_pending_task\n"
+                              "ffffffff81000600 T schedule\n"
+                              "ffffffff81000700 T schedule_timeout\n"
+                              "ffffffffc0000000 t schedule\t[module]\n";
+
+enum { TIMER = 0x150, IPI = 0x250, OTHER = 0x350, EXIT = 0x450, PENDING = 0x550, SWITCH = 0x650 };
+
+static bool is_own(const char *text, uint32_t inner, uint32_t middle, uint32_t outer)
+{
+    const uint64_t base = 0xffffffff81000000;
+    const uint64_t frames[] = {base + inner, base + middle, base + outer};
+    struct signal_delivery delivery;
+    FILE *file = fmemopen((void *)text, strlen(text), "r");
+    assert_non_null(file);
+    signal_delivery_read(&delivery, file);
+    fclose(file);
+    return signal_delivery_has(&delivery, frames, 3);
+}
+
+static void the_return_from_the_timer_with_work_is_the_samplers(void **state)
+{
+    (void)state;
+    assert_true(is_own(symbols, PENDING, EXIT, TIMER));
+    assert_true(is_own(symbols, EXIT, EXIT, TIMER));
+    assert_true(is_own(symbols, PENDING, 0x500, TIMER)); /* a call at the end of the function */
+}
+
+static void other_kernel_time_is_the_programs(void **state)
+{
+    (void)state;
+    assert_false(is_own(symbols, PENDING, OTHER, TIMER)); /* work of the interrupt itself */
+    assert_false(is_own(symbols, PENDING, EXIT, IPI));
+    assert_false(is_own(symbols, SWITCH, EXIT, TIMER)); /* another thread's turn */
+    assert_false(is_own(symbols, TIMER, EXIT, PENDING));
+    assert_false(is_own("0000000000000000 T asm_sysvec_apic_timer_interrupt\n", EXIT, EXIT, TIMER));
+    assert_false(is_own("\n", EXIT, EXIT, TIMER));
+}
+
+/* Registers in the order of RING_REGISTERS: SP is the eighth, IP the ninth. */
+static struct ring_record sample_of(uint64_t registers[17], const uint8_t *stack, size_t bytes)
+{
+    memset(registers, 0, 17 * sizeof(registers[0]));
+    registers[7] = 0x7ffc00001000;
+    registers[8] = 0x401000;
+    return (struct ring_record){.type = PERF_RECORD_SAMPLE,
+                                .abi = PERF_SAMPLE_REGS_ABI_64,
+                                .registers = registers,
+                                .stack = stack,
+                                .stack_bytes = bytes};
+}
+
+static void a_copy_has_registers_stack_and_weight(void **state)
+{
+    (void)state;
+    uint64_t registers[17];
+    const uint8_t stack[24] = {1, 2, 3};
+    struct buffer out = {0};
+    struct stack_copy copy;
+    struct ring_record record = sample_of(registers, stack, sizeof(stack));
+    assert_true(kernel_copy_build(&out, &record, 940000, 3));
+    assert_true(stack_copy_parse(&copy, out.bytes, out.size));
+    assert_int_equal(copy.header.weight_ns, 940000);
+    assert_int_equal(copy.stack.unload_count, 3);
+    assert_int_equal(copy.copy.registers[UNWIND_DWARF_SP], 0x7ffc00001000);
+    assert_int_equal(copy.copy.registers[UNWIND_DWARF_PC], 0x401000);
+    assert_memory_equal(copy.leaf, stack, sizeof(stack));
+    assert_true(stack_copy_is_whole(&copy));
+    record.is_stack_full = true; /* the stack goes on */
+    assert_true(kernel_copy_build(&out, &record, 940000, 3));
+    assert_true(stack_copy_parse(&copy, out.bytes, out.size));
+    assert_false(stack_copy_is_whole(&copy));
+    buffer_free(&out);
+}
+
+static void without_a_user_stack_there_is_no_copy(void **state)
+{
+    (void)state;
+    uint64_t registers[17];
+    struct buffer out = {0};
+    struct ring_record record = sample_of(registers, NULL, 0);
+    record.abi = PERF_SAMPLE_REGS_ABI_NONE;
+    assert_false(kernel_copy_build(&out, &record, 1, 0));
+    record.abi = PERF_SAMPLE_REGS_ABI_64;
+    registers[7] = UINT64_MAX; /* SP above all user addresses */
+    assert_false(kernel_copy_build(&out, &record, 1, 0));
+    buffer_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_return_from_the_timer_with_work_is_the_samplers),
+        cmocka_unit_test(other_kernel_time_is_the_programs),
+        cmocka_unit_test(a_copy_has_registers_stack_and_weight),
+        cmocka_unit_test(without_a_user_stack_there_is_no_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
