@@ -104,6 +104,7 @@ struct record_off_cpu {
     uint64_t incomplete;             /* stacks without a root */
     uint64_t inferred;               /* stacks with an inferred frame pointer */
     uint64_t guessed;                /* stacks that end at a guess: incomplete */
+    uint64_t mappings_left_out;      /* beyond the budget: code there has no symbols */
     uint64_t cpu_ns;                 /* cost in rec */
     bool is_stuck;                   /* a read of a process did not return: all but method is 0 */
     /* What descriptors of waits lead to; owned, freed by record_summary_free(). */

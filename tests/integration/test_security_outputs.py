@@ -4,6 +4,7 @@
 chowned or removed."""
 import contextlib
 import os
+import re
 import shutil
 import socket
 import stat
@@ -233,6 +234,22 @@ class Names(Outputs):
         for name in names:
             self.assertEqual((mode_of(self.in_theirs(name)), owner_of(self.in_theirs(name))),
                              (0o600, 0), name)
+
+    def test_the_claimed_name_is_not_opened_again(self):
+        """Whatever another user puts there later is neither written nor read: neither before the capture is filled, nor
+        for the conversion."""
+        strace = self.need_program("strace")
+        for earlier in (False, True):
+            done = subprocess.run([strace, "-f", "-qq", "-s", "300", "-o", "trace", "-e",
+                                   "trace=linkat,open,openat,openat2,creat,truncate", rec.REC, "-q", "-o", "x.data", "-o",
+                                   "x.folded", "--", rec.target("short_run"), "50"], cwd=self.theirs, capture_output=True,
+                                  text=True, timeout=rec.TIMEOUT_S, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(os.path.exists(self.in_theirs("x.data.old")), earlier)
+            with open(self.in_theirs("trace"), encoding="utf-8") as file:
+                calls = [line for line in file if re.search(r'x\.data"', line)]
+            claim = max(i for i, line in enumerate(calls) if "linkat(" in line)
+            self.assertEqual(calls[claim + 1:], [])
 
     def test_links_are_replaced_and_their_targets_stay(self):
         for sudo in (False, True):

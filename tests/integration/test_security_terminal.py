@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 import rec
@@ -67,6 +68,19 @@ HOSTILE = [
     "j<!--<script>",
 ]
 DIRECTORY = f"k\nrec: {FORGED}\033[31m\u009b\u202e\u2028<!--<"
+
+# FIFO... SECONDS
+WAITS = """
+import os, sys, threading, time
+for name in sys.argv[1:-1]:
+    os.path.exists(name) or os.mkfifo(name)
+    fd = os.open(name, os.O_RDWR)
+    threading.Thread(target=os.read, args=(fd, 1), daemon=True).start()
+time.sleep(0.3)
+print("ready", flush=True)
+time.sleep(float(sys.argv[-1]))
+os._exit(0)
+"""
 
 ACTING = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 MARKUP = re.compile("</|<!")
@@ -207,6 +221,32 @@ class Terminal(rec.Case):
         profile = self.converted("pprof")
         for hostile in HOSTILE:
             self.assertIn(padded(hostile, "function"), profile)
+
+    def test_objects_of_waits(self):
+        """Threads read FIFOs with such names."""
+        program = [sys.executable, "-c", WAITS, *(name.replace("/", "|") for name in HOSTILE)]
+        done = subprocess.run([rec.REC, "--off-cpu", "-o", "waits.data", "--", *program, "1"], cwd=self.place,
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=rec.TIMEOUT_S, check=True)
+        self.assert_harmless(done.stderr, "record --off-cpu")
+        for words in (["report", "--off-cpu", "--idle"], ["report", "--stuck", "--idle", "--stuck-after=100ms"], ["info"]):
+            status, output, errors = self.rec(*words, "waits.data")
+            self.assertEqual(status, 0, errors)
+            self.assert_harmless(output, words)
+            if "--off-cpu" not in words:
+                self.assertIn(FORGED.encode(), output)
+        for words in (["report", "--off-cpu", "--json"], ["report", "--stuck", "--json"], ["info", "--json"]):
+            status, output, errors = self.rec(*words, "waits.data")
+            self.assertEqual(status, 0, errors)
+            self.assert_json_harmless(output, words)
+        with subprocess.Popen([*program, "30"], cwd=self.place, stdout=subprocess.PIPE) as waiting:
+            waiting.stdout.readline()
+            for words in (["stacks"], ["threads"]):
+                status, output, errors = self.rec(*words, "-p", str(waiting.pid))
+                self.assertEqual(status, 0, errors)
+                self.assertIn(FORGED.encode(), output)
+                self.assert_harmless(output, words)
+            self.assert_json_harmless(self.rec("stacks", "--json", "-p", str(waiting.pid))[1], "stacks --json")
+            waiting.kill()
 
 
 if __name__ == "__main__":

@@ -397,11 +397,12 @@ static void find_gap(struct list *list, const struct record_summary *summary)
 
 static void find_left_out(struct list *list, const struct record_summary *summary)
 {
-    if (summary->mappings_left_out)
+    uint64_t mappings = summary->mappings_left_out + summary->off_cpu.mappings_left_out;
+    if (mappings)
         add(list, PERCENT_WORTH_SAYING,
             "%s mappings were left out, so code there has no names; raise the limit with "
             "%s=N (now %" PRIu64 " for a process)",
-            format_count(summary->mappings_left_out).text, budget_option(BUDGET_MAPPINGS),
+            format_count(mappings).text, budget_option(BUDGET_MAPPINGS),
             budget_amount(BUDGET_MAPPINGS));
     if (summary->has_locked_tables)
         add(list, PERCENT_WORTH_SAYING,

@@ -1,25 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_objects.h"
 
+#include "base/clock.h"
 #include "base/containers/array.h"
 #include "record/procfs/blocked/wait_object.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_BYTES = 512 };
+/* All descriptions together take FREE_COST_NS, or one of COST_PARTS parts of the time. */
+enum { COST_PARTS = 50 };
+#define FREE_COST_NS UINT64_C(200000000)
 
-/* A description of a socket reads the sockets of the system: once for each. */
+/* A description of a socket reads the sockets of the system, as many as programs have opened. */
+static bool may_describe(const struct off_objects *objects)
+{
+    return objects->cost_ns < FREE_COST_NS ||
+           monotonic_ns() - objects->begin_ns > COST_PARTS * objects->cost_ns;
+}
+
+static void describe(struct off_objects *objects, pid_t pid, const char *link,
+                     char text[TEXT_BYTES])
+{
+    uint64_t begin_ns = monotonic_ns();
+    if (objects->begin_ns == 0)
+        objects->begin_ns = begin_ns;
+    wait_object_describe_link(pid, link, text, TEXT_BYTES);
+    objects->cost_ns += monotonic_ns() - begin_ns;
+}
+
 static uint32_t add(struct off_objects *objects, pid_t pid, const char *link)
 {
     char text[TEXT_BYTES];
     struct off_object *object =
-        objects->count < OFF_OBJECTS_MAX
+        objects->count < OFF_OBJECTS_MAX && may_describe(objects)
             ? ARRAY_PUSH(objects->objects, objects->count, objects->capacity)
             : NULL;
     if (!object)
         return 0;
-    wait_object_describe_link(pid, link, text, sizeof(text));
+    describe(objects, pid, link, text);
     object->link = strdup(link);
     object->text = strdup(text);
     return (uint32_t)objects->count;

@@ -17,9 +17,10 @@ struct off_object {
 struct off_objects {            /* zeros: empty */
     struct off_object *objects; /* owned */
     size_t count, capacity;
+    uint64_t begin_ns, cost_ns; /* of descriptions: time of the first one, time of all */
 };
 
-/* The number of the object, from 1 on; 0: unreadable, or no room. */
+/* The number of the object, from 1 on; 0: unreadable, no room, or too costly. */
 uint32_t off_objects_find(struct off_objects *objects, pid_t pid, int descriptor);
 /* Adds waiting time to an object; number 0: none. */
 void off_objects_add(struct off_objects *objects, uint32_t number, uint64_t waited_ns);

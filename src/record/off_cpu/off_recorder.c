@@ -412,6 +412,7 @@ void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *sum
                                 .interval_ns = recorder->waits.ticks.interval_ns,
                                 .is_stuck = recorder->has_thread && !join(recorder)};
     off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
+    summary->mappings_left_out = recorder->writer.mappings_left_out;
     if (summary->is_stuck)
         return;
     recorder->has_thread = false;

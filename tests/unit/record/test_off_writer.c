@@ -77,6 +77,20 @@ static void put_mapping(struct world *world, uint64_t since_ns)
     off_queue_put(&world->queue, &entry, "/bin/odd name", sizeof("/bin/odd name"));
 }
 
+static void put_long_mapping(struct world *world, pid_t pid, unsigned number)
+{
+    char path[3600];
+    memset(path, 'x', sizeof(path));
+    path[sizeof(path) - 1] = '\0';
+    const struct off_entry entry = {
+        .kind = OFF_ENTRY_MAPPING,
+        .pid = pid,
+        .tid = pid,
+        .time_ns = 1000 * MS,
+        .mapping = {.start_avma = CODE * (1 + number), .end_avma = CODE * (1 + number) + 1}};
+    off_queue_put(&world->queue, &entry, path, sizeof(path));
+}
+
 static void put_program(struct world *world, uint64_t time_ns)
 {
     const struct off_entry entry = {
@@ -239,6 +253,26 @@ static void every_frame_has_a_name_without_a_slash(void **state)
     assert_int_equal(wait_frame_of(0x1000), WAIT_FRAMES);
 }
 
+/* A process may map files with long names again and again, and execute programs, or fork. */
+static void mappings_are_bounded_for_a_process_and_for_all(void **state)
+{
+    struct world *world = *state;
+    uint64_t for_one = 0;
+    for (unsigned i = 0; i < 3000; i++) {
+        put_long_mapping(world, PID, i);
+        put_program(world, 1000 * MS);
+    }
+    off_writer_round(&world->writer, &world->queue, 1000 * MS, true);
+    for_one = 3000 - world->writer.mappings_left_out;
+    assert_in_range(for_one * 3600, UINT64_C(3) << 20, UINT64_C(4) << 20);
+    world->writer.mappings_left_out = 0;
+    for (unsigned i = 0; i < 40 * 1000; i++)
+        put_long_mapping(world, PID + 1 + (pid_t)(i % 40), i);
+    off_writer_round(&world->writer, &world->queue, 1000 * MS, true);
+    uint64_t for_all = for_one + 40 * 1000 - world->writer.mappings_left_out;
+    assert_in_range(for_all * 3600, UINT64_C(60) << 20, UINT64_C(64) << 20);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -249,6 +283,7 @@ int main(void)
         TEST(frames_are_mapped_once_for_each_program),
         TEST(samples_from_before_an_exec_keep_their_time),
         TEST(a_later_start_of_the_same_program_has_its_mappings),
+        TEST(mappings_are_bounded_for_a_process_and_for_all),
         cmocka_unit_test(ended_tasks_are_forgotten),
         cmocka_unit_test(every_frame_has_a_name_without_a_slash),
     };

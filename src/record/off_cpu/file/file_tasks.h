@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
+#include "record/tables/mapping_room.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@ struct file_task {
     uint64_t mapped_ns;     /* the start that the following was written for */
     uint64_t frames;        /* mapped synthetic frames: a bit for each enum wait_frame */
     struct buffer mappings; /* of the program: struct off_entry */
+    struct mapping_room room;
 };
 
 #define FILE_TASK_BUCKETS 1024u

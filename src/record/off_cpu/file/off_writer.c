@@ -91,6 +91,11 @@ static void take_mapping(struct off_writer *writer, const struct off_entry *entr
     struct file_task *task = file_task_get(&writer->tasks, (uint32_t)entry->pid);
     if (!task)
         return;
+    const char *path = off_entry_content(entry);
+    if (!mapping_room_take(&task->room, &writer->room, strlen(path), entry->time_ns)) {
+        writer->mappings_left_out++;
+        return;
+    }
     uint64_t time_ns = file_task_start_ns(task, entry->program_ns);
     follow_start(writer, task, time_ns);
     if (entry->program_ns >= task->program_ns)

@@ -12,7 +12,8 @@ struct off_writer {
     struct perfdata_writer *file;
     struct file_tasks tasks;
     struct buffer entries, held;
-    uint64_t samples;
+    struct mapping_room room; /* for mappings of all processes together */
+    uint64_t samples, mappings_left_out;
     /* See struct off_recorder_config. */
     void (*meet)(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
     void *meet_context;

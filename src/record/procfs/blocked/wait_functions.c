@@ -11,6 +11,8 @@
 
 /* Of symbols, or of their names. */
 #define TABLE_BYTES_MAX (UINT64_C(64) << 20)
+/* glibc has 190. */
+enum { FUNCTIONS_MAX = 4096 };
 
 static const struct {
     const char *prefix;
@@ -51,7 +53,8 @@ static int add(struct wait_functions *functions, const Elf64_Sym *sym, const cha
 {
     uint64_t end_svma;
     enum wait_kind kind = kind_of(name);
-    if (kind == WAIT_OTHER || ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_value == 0 ||
+    if (kind == WAIT_OTHER || functions->count == FUNCTIONS_MAX ||
+        ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_value == 0 ||
         __builtin_add_overflow(sym->st_value, sym->st_size, &end_svma))
         return 0;
     struct wait_function *function =
