@@ -153,7 +153,7 @@ static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct 
     if (walk->leads_nowhere)
         return UNWIND_NO_ROW;
     frame->regs = caller;
-    frame->all = NULL;
+    frame->all = frame->all_inside = NULL;
     walk->has_lost_sp = !keeps_sp(walk);
     return UNWIND_OK;
 }
@@ -202,6 +202,7 @@ static enum unwind_result step_by_row(struct stack_walk *walk, const struct offl
     if (result == UNWIND_NO_ROW)
         return step_without_cfi(walk, frame, is_signal_frame);
     frame->fp_is_known = keeps_fp(place->rule, frame->fp_is_known);
+    frame->all_inside = *is_signal_frame ? NULL : frame->all;
     frame->all = NULL;
     return result;
 }

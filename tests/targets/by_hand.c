@@ -10,79 +10,140 @@
 #define FUNCTION(name) ".globl " #name "\n.type " #name ", @function\n" #name ":\n"
 #define END(name) ".size " #name ", . - " #name "\n.p2align 4\n"
 
-__asm__(".text\n"
-        /* A few rounds, with nothing on the stack. */
-        "hand_work:\n"
-        "  mov %rdi, %rax\n"
-        "hand_work_behind:\n" /* a second entry */
-        "  mov $20, %ecx\n"
-        "1: imul $7, %rax, %rax\n"
-        "  add $3, %rax\n"
-        "  dec %ecx\n"
-        "  jnz 1b\n"
-        "  ret\n"
-        ".p2align 4\n" FUNCTION(hand_leaf) "  call hand_work\n"
-                                           "  call hand_work_behind\n"
-                                           "  ret\n" END(hand_leaf)
-        /* The loop lies behind an early return. */
-        FUNCTION(hand_pushes) "  push %rbx\n"
+__asm__(
+    ".text\n"
+    /* A few rounds, with nothing on the stack. */
+    "hand_work:\n"
+    "  mov %rdi, %rax\n"
+    "hand_work_behind:\n" /* a second entry */
+    "  mov $20, %ecx\n"
+    "1: imul $7, %rax, %rax\n"
+    "  add $3, %rax\n"
+    "  dec %ecx\n"
+    "  jnz 1b\n"
+    "  ret\n"
+    ".p2align 4\n" FUNCTION(hand_leaf) "  call hand_work\n"
+                                       "  call hand_work_behind\n"
+                                       "  ret\n" END(hand_leaf)
+    /* The loop lies behind an early return. */
+    FUNCTION(hand_pushes) "  push %rbx\n"
+                          "  push %rbp\n"
+                          "  sub $40, %rsp\n"
+                          "  mov %rdi, %rbx\n"
+                          "  test $1, %edi\n"
+                          "  jnz 2f\n"
+                          "  add $40, %rsp\n"
+                          "  pop %rbp\n"
+                          "  pop %rbx\n"
+                          "  ret\n"
+                          "2: mov $3, %ebp\n"
+                          "3: mov %rbx, %rdi\n"
+                          "  sub $16, %rsp\n"
+                          "  call hand_work\n"
+                          "  add $16, %rsp\n"
+                          "  dec %ebp\n"
+                          "  jnz 3b\n"
+                          "  add $40, %rsp\n"
+                          "  pop %rbp\n"
+                          "  pop %rbx\n"
+                          "  ret\n" END(hand_pushes)
+    /* The stack is realigned; SP is kept in a register. */
+    FUNCTION(hand_realigns) "  push %r14\n"
+                            "  mov %rsp, %r14\n"
+                            "  and $-64, %rsp\n"
+                            "  sub $256, %rsp\n"
+                            "  mov $60, %ecx\n"
+                            "1: mov %rdi, 64(%rsp)\n"
+                            "  add 64(%rsp), %rdi\n"
+                            "  dec %ecx\n"
+                            "  jnz 1b\n"
+                            "  mov %rdi, %rax\n"
+                            "  mov %r14, %rsp\n"
+                            "  pop %r14\n"
+                            "  ret\n" END(hand_realigns)
+    /* … in a register that the helper leaves alone. The function has no symbol: its address is taken. */
+    ".Lhelper:\n"
+    "  mov %rdi, %rax\n"
+    "  mov $20, %ecx\n"
+    "1: imul $7, %rax, %rax\n"
+    "  mov %rax, 24(%rsp)\n"
+    "  dec %ecx\n"
+    "  jnz 1b\n"
+    "  ret\n"
+    ".p2align 4\n"
+    ".Lunnamed:\n"
+    "  mov %rsp, %r8\n"
+    "  and $-32, %rsp\n"
+    "  sub $96, %rsp\n"
+    "  call .Lhelper\n"
+    "  sub $64, %rsp\n"
+    "  call .Lhelper\n"
+    "  mov %r8, %rsp\n"
+    "  ret\n"
+    ".p2align 4\n" FUNCTION(hand_unnamed) "  lea .Lunnamed(%rip), %rax\n"
+                                          "  ret\n" END(hand_unnamed)
+    /* A jump through a register to a label inside, with a jump to another label: no function starts there. */
+    FUNCTION(hand_dispatches) "  push %rbx\n"
                               "  push %rbp\n"
-                              "  sub $40, %rsp\n"
-                              "  mov %rdi, %rbx\n"
-                              "  test $1, %edi\n"
-                              "  jnz 2f\n"
-                              "  add $40, %rsp\n"
-                              "  pop %rbp\n"
+                              "  mov $20, %ecx\n"
+                              "  mov %rdi, %rax\n"
+                              "  lea 1f(%rip), %r8\n"
+                              "  test %rdi, %rdi\n"
+                              "  {disp32} js 2f\n"
+                              "  jmp *%r8\n"
+                              ".p2align 4\n"
+                              "1: imul $7, %rax, %rax\n"
+                              "  add $3, %rax\n"
+                              "  dec %ecx\n"
+                              "  jz 2f\n"
+                              "  jmp *%r8\n"
+                              ".p2align 4\n"
+                              "2: pop %rbp\n"
                               "  pop %rbx\n"
-                              "  ret\n"
-                              "2: mov $3, %ebp\n"
-                              "3: mov %rbx, %rdi\n"
-                              "  sub $16, %rsp\n"
-                              "  call hand_work\n"
-                              "  add $16, %rsp\n"
-                              "  dec %ebp\n"
-                              "  jnz 3b\n"
-                              "  add $40, %rsp\n"
-                              "  pop %rbp\n"
-                              "  pop %rbx\n"
-                              "  ret\n" END(hand_pushes)
-        /* The stack is realigned; SP is kept in a register. */
-        FUNCTION(hand_realigns) "  push %r14\n"
-                                "  mov %rsp, %r14\n"
-                                "  and $-64, %rsp\n"
-                                "  sub $256, %rsp\n"
-                                "  mov $60, %ecx\n"
-                                "1: mov %rdi, 64(%rsp)\n"
-                                "  add 64(%rsp), %rdi\n"
-                                "  dec %ecx\n"
-                                "  jnz 1b\n"
-                                "  mov %rdi, %rax\n"
-                                "  mov %r14, %rsp\n"
-                                "  pop %r14\n"
-                                "  ret\n" END(hand_realigns)
-        /* … and on the stack, across calls. */
-        FUNCTION(hand_realigns_and_calls) "  mov %rsp, %rax\n"
-                                          "  and $-32, %rsp\n"
-                                          "  sub $96, %rsp\n"
-                                          "  mov %rax, 80(%rsp)\n"
-                                          "  call hand_work\n"
-                                          "  mov %rax, %rdi\n"
-                                          "  call hand_work\n"
-                                          "  mov 80(%rsp), %rsp\n"
-                                          "  ret\n" END(hand_realigns_and_calls)
-        /* Two functions with one end. */
-        FUNCTION(hand_end) "  lea 1(%rdi), %rax\n"
-                           "hand_shared:\n"
-                           "  mov $30, %ecx\n"
-                           "1: imul $5, %rax, %rax\n"
-                           "  dec %ecx\n"
-                           "  jnz 1b\n"
-                           "  ret\n" END(hand_end)
-                               FUNCTION(hand_other) "  lea 2(%rdi), %rax\n"
-                                                    "  jmp hand_shared\n" END(hand_other));
+                              "  ret\n" END(hand_dispatches)
+    /* … and on the stack, across calls. */
+    FUNCTION(hand_realigns_and_calls) "  mov %rsp, %rax\n"
+                                      "  and $-32, %rsp\n"
+                                      "  sub $96, %rsp\n"
+                                      "  mov %rax, 80(%rsp)\n"
+                                      "  call hand_work\n"
+                                      "  mov %rax, %rdi\n"
+                                      "  call hand_work\n"
+                                      "  mov 80(%rsp), %rsp\n"
+                                      "  ret\n" END(hand_realigns_and_calls)
+    /* Two functions that branch to one end. */
+    FUNCTION(hand_branches) "  inc %rdi\n"
+                            "  jge 1f\n"
+                            "  xor %eax, %eax\n"
+                            "  ret\n" END(hand_branches)
+                                FUNCTION(hand_also_branches) "  dec %rdi\n"
+                                                             "  jge 1f\n"
+                                                             "  ret\n"
+                                                             "1: mov $40, %ecx\n"
+                                                             "2: imul $5, %rdi, %rdi\n"
+                                                             "  dec %ecx\n"
+                                                             "  jnz 2b\n"
+                                                             "  mov %rdi, %rax\n"
+                                                             "  ret\n" END(hand_also_branches)
+    /* Two functions with one end. */
+    FUNCTION(hand_end) "  lea 1(%rdi), %rax\n"
+                       "hand_shared:\n"
+                       "  mov $30, %ecx\n"
+                       "1: imul $5, %rax, %rax\n"
+                       "  dec %ecx\n"
+                       "  jnz 1b\n"
+                       "  ret\n" END(hand_end)
+                           FUNCTION(hand_other) "  lea 2(%rdi), %rax\n"
+                                                "  jmp hand_shared\n" END(hand_other)
+    /* ... with two entries, and a jump back to that end. */
+    FUNCTION(hand_first_entry) "  inc %rdi\n" FUNCTION(hand_second_entry) "  mov %rdi, %rax\n"
+                                                                          "  jmp hand_shared\n" END(
+                                                                              hand_second_entry));
 
 long hand_leaf(long n), hand_pushes(long n), hand_realigns(long n), hand_realigns_and_calls(long n),
-    hand_end(long n), hand_other(long n);
+    hand_end(long n), hand_other(long n), hand_dispatches(long n), hand_branches(long n),
+    hand_also_branches(long n), hand_first_entry(long n), hand_second_entry(long n);
+long (*hand_unnamed(void))(long n);
 
 static long (*volatile const by_pointer[])(long) = {
     hand_leaf, hand_pushes, hand_realigns_and_calls, hand_realigns, hand_end, hand_other};
@@ -92,6 +153,8 @@ __attribute__((noinline)) static long call_all(long n)
 {
     long sum = hand_leaf(n) + hand_pushes(n | 1) + hand_pushes(n & ~1L) + hand_realigns(n);
     sum += hand_realigns_and_calls(n) + hand_end(n) + hand_other(n);
+    sum += hand_unnamed()(n) + hand_dispatches(n) + hand_branches(n) + hand_also_branches(n);
+    sum += hand_first_entry(n) + hand_second_entry(n);
     for (int i = 0; i < COUNT; i++)
         sum += by_pointer[i](n + i);
     return sum;

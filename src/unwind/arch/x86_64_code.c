@@ -87,7 +87,7 @@ bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t sv
         bool is_near = (jump[0] == 0xe9 || is_conditional) && *at + NEAR_BYTES <= size;
         if (is_near)
             *target_svma = relative_target(jump + 1, svma + *at + NEAR_BYTES);
-        else if (jump[0] == 0xeb)
+        else if (jump[0] == 0xeb || (jump[0] & 0xf0) == 0x70)
             *target_svma = svma + *at + SHORT_BYTES + (uint64_t)(int64_t)(int8_t)jump[1];
         else
             continue;

@@ -26,7 +26,7 @@ struct follower {
     struct flow *flow;
     struct pending_list jumps; /* targets */
     struct pending_list calls; /* instructions behind calls */
-    bool has_left;             /* by a return or tail call */
+    bool has_left;             /* by a return, or a tail call that cannot be a jump inside */
     bool has_conflict;         /* two paths meet and disagree */
 };
 
@@ -329,7 +329,7 @@ static bool ends_at_start(struct follower *f, size_t at, const struct flow_state
     if (!f->flow->starts(f->flow->context, (int64_t)at, &is_firm))
         return false;
     *is_good = state->depth == 0 && !is_behind_call;
-    f->has_left |= *is_good;
+    f->has_left |= *is_good && is_firm;
     return is_firm || *is_good || is_behind_call;
 }
 
@@ -353,6 +353,14 @@ static bool meets(struct follower *f, const struct flow_state *there,
     return is_same(there, state);
 }
 
+/* Whether an indirect jump may lead to a label of its own function: through a register, as in code
+ * written by hand, or through a table. */
+static bool may_jump_inside(const struct instruction *in)
+{
+    const unsigned has_index = 4;
+    return x86_64_rm_is_register(in) || (*in->modrm & 7u) == has_index;
+}
+
 /* Follows a path until it ends or meets another. A call may never return, so what lies behind is
  * another path. */
 static bool follow_path(struct follower *f, size_t at, struct flow_state state, bool is_behind_call)
@@ -371,7 +379,7 @@ static bool follow_path(struct follower *f, size_t at, struct flow_state state, 
             return false;
         enum branch branch = branch_of(&in);
         if (branch == RETURNS || branch == LEAVES) {
-            f->has_left |= state.depth == 0;
+            f->has_left |= state.depth == 0 && (branch == RETURNS || !may_jump_inside(&in));
             return state.depth == 0 || branch == LEAVES; /* a table of jumps */
         }
         if (branch == REFUSED || branch == STOPS)

@@ -21,6 +21,13 @@ struct code_frame {
     uint64_t saved_copy_bytes;  /* from SP up to the copy on the stack */
 };
 
+/* System V ABI, AMD64 supplement, figure 3.4: rbx, rbp, rsp, r12 to r15. */
+static inline bool x86_64_is_callee_saved(uint32_t dwarf_number)
+{
+    return dwarf_number == 3 || dwarf_number == 6 || dwarf_number == 7 ||
+           (dwarf_number >= 12 && dwarf_number <= 15);
+}
+
 /* bytes: from the start of the function up to the instruction. Follows the code in the order of
  * addresses: behind a return, or a jump, the frame is as before the epilogue. */
 struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size);

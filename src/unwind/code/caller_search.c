@@ -43,17 +43,43 @@ static bool is_shared_end(const struct search *s, const struct code_place *place
            svma < s->end_svma;
 }
 
+/* Whether the code from start_svma on runs into end_svma: hand-written functions have a second
+ * entry behind their first instructions. */
+static bool runs_into(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
+{
+    uint64_t bytes = end_svma - start_svma;
+    size_t size, at = 0, step = 1;
+    bool may_end = true;
+    const uint8_t *code =
+        code_image_bytes(image, start_svma, bytes < ENTRY_BYTES_MAX ? (size_t)bytes : 0, &size);
+    for (; at < size && step > 0; at += step) {
+        step = x86_64_instruction_bytes(code + at, size - at);
+        may_end = x86_64_may_precede_function(code + at, size - at, may_end);
+    }
+    return at == bytes && step > 0 && !may_end;
+}
+
+/* The function up to the end of its last entry. */
+static uint64_t whole_end(const struct code_image *image, struct code_function function)
+{
+    for (int i = 0; i < STARTS_MAX && runs_into(image, function.start_svma, function.end_svma); i++)
+        if (!code_image_function(image, function.end_svma, &function))
+            break;
+    return function.end_svma;
+}
+
 /* Whether the function leaves by a jump to the callee, maybe through another function. */
 static enum caller_evidence judge_tail_calls(struct search *s, const struct code_place *place,
                                              const struct code_function *function, int depth)
 {
-    uint64_t svma = function->start_svma, bytes = function->end_svma - svma, target_svma;
+    const uint64_t end_svma = whole_end(place->image, *function);
+    uint64_t svma = function->start_svma, bytes = end_svma - svma, target_svma;
     size_t size, at = 0;
     const uint8_t *code =
         code_image_bytes(place->image, svma,
                          bytes < TAIL_CALL_BYTES_MAX ? (size_t)bytes : TAIL_CALL_BYTES_MAX, &size);
     while (x86_64_next_jump(code, size, &at, svma, &target_svma)) {
-        bool is_inside = target_svma > svma && target_svma < function->end_svma;
+        bool is_inside = target_svma > svma && target_svma < end_svma;
         if (is_inside)
             continue;
         if (is_shared_end(s, place, target_svma) ||
@@ -188,6 +214,7 @@ static struct caller caller_at(const struct search *s, uint64_t slot_avma, uint6
     struct caller caller = {.evidence = evidence, .frame.is_return_address = true};
     caller.frame.regs.pc = word;
     caller.frame.regs.sp = slot_avma + sizeof(word);
+    caller.frame.all_inside = s->callee.all;
     find_fp(s, slot_avma, &caller.frame);
     return caller;
 }
@@ -236,16 +263,20 @@ static void find_frame(struct search *s)
     caller_cache_keep_frame(s->map->cache, &key, &s->frame);
 }
 
-/* SP before it was realigned. */
+/* SP before it was realigned. Code that keeps the copy across a call, in a register not saved by
+ * callees, knows that the function called leaves this register alone. */
 static bool find_copy(const struct search *s, uint64_t *sp)
 {
-    const struct full_regs *all = s->callee.all;
+    const struct stack_frame *callee = &s->callee;
     uint32_t reg = s->frame.copy_register;
+    const struct full_regs *regs = callee->all                   ? callee->all
+                                   : x86_64_is_callee_saved(reg) ? NULL
+                                                                 : callee->all_inside;
     if (s->frame.saves_copy)
-        return stack_load(s->stack, s->callee.regs.sp + s->frame.saved_copy_bytes, sp);
-    if (!s->frame.has_copy || !all || !(all->known >> reg & 1))
+        return stack_load(s->stack, callee->regs.sp + s->frame.saved_copy_bytes, sp);
+    if (!s->frame.has_copy || !regs || !(regs->known >> reg & 1))
         return false;
-    *sp = all->value[reg];
+    *sp = regs->value[reg];
     return true;
 }
 
@@ -286,29 +317,13 @@ static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
     return (struct caller){.evidence = CALLER_NONE};
 }
 
-/* Whether the code from start_svma on runs into end_svma: hand-written functions have a second
- * entry behind their first instructions. */
-static bool runs_into(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
-{
-    uint64_t bytes = end_svma - start_svma;
-    size_t size, at = 0, step = 1;
-    bool may_end = true;
-    const uint8_t *code =
-        code_image_bytes(image, start_svma, bytes < ENTRY_BYTES_MAX ? (size_t)bytes : 0, &size);
-    for (; at < size && step > 0; at += step) {
-        step = x86_64_instruction_bytes(code + at, size - at);
-        may_end = x86_64_may_precede_function(code + at, size - at, may_end);
-    }
-    return at == bytes && step > 0 && !may_end;
-}
-
-/* The start before that the function may have in truth: of its first entry, or if the start is not
- * firm. */
+/* The start before that the function may have in truth: of its first entry, or if the start may be
+ * a label. */
 static bool find_earlier_start(const struct code_image *image, struct code_function *function)
 {
     const struct code_function later = *function;
     return code_image_function(image, later.start_svma - 1, function) &&
-           (!later.is_firm || runs_into(image, function->start_svma, later.start_svma));
+           (later.is_label || runs_into(image, function->start_svma, later.start_svma));
 }
 
 /* From the last known start, and from earlier ones. Ends with the frame of the earliest. */

@@ -43,9 +43,10 @@ struct code_map {
 
 struct stack_frame {
     struct unwind_regs regs;
-    bool is_return_address;      /* PC: of the instruction behind a call */
-    bool fp_is_known;            /* else regs.fp is meaningless */
-    const struct full_regs *all; /* of the same frame; NULL: no other registers are known */
+    bool is_return_address;             /* PC: of the instruction behind a call */
+    bool fp_is_known;                   /* else regs.fp is meaningless */
+    const struct full_regs *all;        /* of the same frame; NULL: no other registers are known */
+    const struct full_regs *all_inside; /* the same of the function called here */
 };
 
 struct caller {

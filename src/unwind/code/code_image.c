@@ -308,7 +308,8 @@ bool code_image_function(const struct code_image *image, uint64_t svma,
     *function = (struct code_function){.start_svma = start->svma,
                                        .end_svma = is_last ? image->code_svma + image->code.size
                                                            : start[1].svma,
-                                       .is_firm = start->is_firm};
+                                       .is_firm = start->is_firm,
+                                       .is_label = start->is_label};
     return true;
 }
 

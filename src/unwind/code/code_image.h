@@ -32,7 +32,8 @@ const uint8_t *code_image_before(const struct code_image *image, uint64_t svma, 
 
 struct code_function {
     uint64_t start_svma, end_svma; /* the end: at the latest */
-    bool is_firm;                  /* else the function may have started earlier */
+    bool is_firm;                  /* a symbol, or the target of a call */
+    bool is_label;                 /* the function may have started earlier */
 };
 
 /* The function around svma: from the last start at or below. False: no start there. */

@@ -36,16 +36,21 @@ static bool is_too_many(const struct function_starts *starts, size_t count)
     return count > 4096 + starts->bytes / 8;
 }
 
-int function_starts_add(struct function_starts *starts, uint64_t svma, bool is_firm)
+static int add(struct function_starts *starts, struct function_start start)
 {
-    if (!holds(starts, svma))
+    if (!holds(starts, start.svma))
         return 0;
     if (is_too_many(starts, starts->count))
         return -EFBIG;
-    struct function_start *start = ARRAY_PUSH(starts->starts, starts->count, starts->capacity);
-    if (start)
-        *start = (struct function_start){svma, is_firm};
-    return start ? 0 : -ENOMEM;
+    struct function_start *made = ARRAY_PUSH(starts->starts, starts->count, starts->capacity);
+    if (made)
+        *made = start;
+    return made ? 0 : -ENOMEM;
+}
+
+int function_starts_add(struct function_starts *starts, uint64_t svma, bool is_firm)
+{
+    return add(starts, (struct function_start){svma, is_firm, !is_firm});
 }
 
 void function_starts_free(struct function_starts *starts)
@@ -80,7 +85,8 @@ static int take_instruction(struct function_starts *starts, struct scan *scan, c
     case REFERENCE_NONE:
         break;
     }
-    if (!x86_64_next_jump(bytes, size, &at, svma, &target_svma) || at != 1)
+    bool is_conditional = size > 0 && (bytes[0] & 0xf0) == 0x70; /* the other ones begin later */
+    if (is_conditional || !x86_64_next_jump(bytes, size, &at, svma, &target_svma) || at != 1)
         return 0;
     return add_reference(starts, &scan->jumps, svma, target_svma);
 }
@@ -117,22 +123,34 @@ static int sort(struct function_starts *starts)
     int err = SORT_BY(starts->starts, starts->count, svma);
     for (size_t i = 0; i < starts->count && err == 0; i++) {
         struct function_start *last = kept ? &starts->starts[kept - 1] : NULL;
-        if (last && last->svma == starts->starts[i].svma)
+        if (last && last->svma == starts->starts[i].svma) {
             last->is_firm |= starts->starts[i].is_firm;
-        else
+            last->is_label &= starts->starts[i].is_label;
+        } else {
             starts->starts[kept++] = starts->starts[i];
+        }
     }
     starts->count = kept;
     return err;
 }
 
+/* Whether one of the first `known` starts lies between the reference and its target. */
+static bool leaves_function(const struct function_starts *starts, size_t known,
+                            const struct reference *reference)
+{
+    return ARRAY_COUNT_UP_TO(starts->starts, known, svma, reference->svma) !=
+           ARRAY_COUNT_UP_TO(starts->starts, known, svma, reference->target_svma);
+}
+
 static int add_addresses(struct function_starts *starts, const struct scan *scan)
 {
+    size_t known = starts->count;
     int err = 0;
     for (size_t i = 0; i < scan->addresses.count && err == 0; i++) {
-        uint64_t svma = scan->addresses.items[i].target_svma;
-        if (may_start_at(starts, scan, svma))
-            err = function_starts_add(starts, svma, false);
+        const struct reference *taken = &scan->addresses.items[i];
+        bool is_label = !leaves_function(starts, known, taken);
+        if (may_start_at(starts, scan, taken->target_svma))
+            err = add(starts, (struct function_start){taken->target_svma, false, is_label});
     }
     return err;
 }
@@ -145,9 +163,7 @@ static int add_tail_calls(struct function_starts *starts, const struct scan *sca
     for (size_t i = 0; i < scan->jumps.count && err == 0; i++) {
         const struct reference *jump = &scan->jumps.items[i];
         if (jump->target_svma % CODE_ALIGNMENT == 0 &&
-            may_start_at(starts, scan, jump->target_svma) &&
-            ARRAY_COUNT_UP_TO(starts->starts, known, svma, jump->svma) !=
-                ARRAY_COUNT_UP_TO(starts->starts, known, svma, jump->target_svma))
+            may_start_at(starts, scan, jump->target_svma) && leaves_function(starts, known, jump))
             err = function_starts_add(starts, jump->target_svma, false);
     }
     return err;
@@ -157,6 +173,8 @@ int function_starts_find(struct function_starts *starts)
 {
     struct scan scan = {0};
     int err = scan_code(starts, &scan);
+    if (err == 0)
+        err = sort(starts);
     if (err == 0)
         err = add_addresses(starts, &scan);
     if (err == 0)
@@ -175,7 +193,7 @@ void function_starts_confirm(struct function_starts *starts, uint64_t svma)
 {
     size_t next = ARRAY_COUNT_UP_TO(starts->starts, starts->count, svma, svma);
     if (next && starts->starts[next - 1].svma == svma)
-        starts->starts[next - 1].is_firm = true;
+        starts->starts[next - 1] = (struct function_start){svma, .is_firm = true};
 }
 
 const struct function_start *function_starts_before(const struct function_starts *starts,

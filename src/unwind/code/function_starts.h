@@ -2,7 +2,7 @@
 /*
  * Where functions start in code without symbols: at targets of calls, at addresses taken, and at
  * tail calls. Addresses taken may also be labels of jump tables made by hand, so such a start is
- * not firm: the function may have started earlier.
+ * not firm: the function may have started earlier, unless another function takes the address.
  */
 #pragma once
 
@@ -12,7 +12,8 @@
 
 struct function_start {
     uint64_t svma;
-    bool is_firm; /* a symbol, or the target of a call */
+    bool is_firm;  /* a symbol, or the target of a call */
+    bool is_label; /* maybe inside of a function; never of a firm start */
 };
 
 struct function_starts {

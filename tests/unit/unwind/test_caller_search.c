@@ -198,7 +198,7 @@ static void search_nonsense(struct code_image *image, uint64_t *words, size_t co
     caller_cache_free(&callers);
 }
 
-static void expect_callers(const char *name, size_t judged_min)
+static void expect_callers(const char *name, size_t judged_min, size_t right_percent_min)
 {
     static struct searching s;
     char path[512];
@@ -206,32 +206,32 @@ static void expect_callers(const char *name, size_t judged_min)
     search_in(&s, (char *[]){path, NULL});
     size_t judged = s.right + s.incomplete + s.wrong;
     assert_true(judged > judged_min);
-    assert_true(s.right * 100 >= judged * 95);
+    assert_true(s.right * 100 >= judged * right_percent_min);
     assert_true(s.wrong * 100 <= judged);
 }
 
 static void optimised_code_has_its_callers(void **state)
 {
     (void)state;
-    expect_callers("steps_optimised", 2000);
+    expect_callers("steps_optimised", 2000, 95);
 }
 
 static void code_that_keeps_all_in_memory_has_its_callers(void **state)
 {
     (void)state;
-    expect_callers("steps_plain", 2000);
+    expect_callers("steps_plain", 2000, 95);
 }
 
 static void stripped_static_code_has_its_callers(void **state)
 {
     (void)state;
-    expect_callers("steps_stripped", 2000);
+    expect_callers("steps_stripped", 2000, 95);
 }
 
 static void code_written_by_hand_has_its_callers(void **state)
 {
     (void)state;
-    expect_callers("by_hand", 500);
+    expect_callers("by_hand", 500, 99);
 }
 
 /* A damaged copy of a program, and words of its code on a stack of nonsense: any answer, quickly. */

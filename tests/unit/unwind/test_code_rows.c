@@ -131,6 +131,8 @@ static void gaps_are_filled_and_cfi_stays(void **state)
     assert_int_equal(rule_of(&p, "hand_pushes", 1), row_rule(ROW_SP, ROW_FP_SAME, 2));
     assert_int_equal(rule_of(&p, "hand_pushes", 6), row_rule(ROW_SP, 3, 8));
     assert_int_equal(row_kind(rule_of(&p, "hand_realigns", 12)), ROW_NONE);
+    assert_int_equal(rule_of(&p, "hand_dispatches", 2), row_rule(ROW_SP, 3, 3));
+    assert_int_equal(row_kind(rule_of(&p, "hand_dispatches", 32)), ROW_NONE); /* its loop */
     assert_int_equal(rule_of(&p, "main", 0), of_main);
     assert_int_equal(rule_of(&p, "main", 40), behind);
     close_program(&p);

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TRACEE_MAPPINGS_MAX = 64 };
+enum { TRACEE_MAPPINGS_MAX = 512 };
 
 struct tracee {
     pid_t pid;
