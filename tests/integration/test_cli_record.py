@@ -174,7 +174,7 @@ def a_terminal_gets_the_viewers(here):
         said += part
     done.wait()
     os.close(master)
-    check("viewers", b"view: `rec report`" in said and b"profiler.firefox.com" in said, said)
+    check("viewers", b"view: `rec report`, `rec view`" in said and b"profiler.firefox.com" in said, said)
     check("see a flame graph", b"rec.pb.gz in `go tool pprof -http=localhost:8000` at /ui/flamegraph"
           in said and b"flamegraph.pl" in said, said)
     check("at most six lines", said.count(b"rec: ") <= 7, said)

@@ -274,9 +274,10 @@ static void print_viewers(const struct outputs *outputs)
     char text[1024] = "";
     size_t used = 0;
     if (outputs->capture && strcmp(outputs->capture, "rec.data") == 0)
-        used = (size_t)snprintf(text, sizeof(text), "`rec report`");
+        used = (size_t)snprintf(text, sizeof(text), "`rec report`, `rec view`");
     else if (outputs->capture)
-        used = (size_t)snprintf(text, sizeof(text), "`rec report %s`", outputs->capture);
+        used = (size_t)snprintf(text, sizeof(text), "`rec report %s`, `rec view %s`",
+                                outputs->capture, outputs->capture);
     for (size_t i = 0; i < sizeof(viewers) / sizeof(viewers[0]); i++)
         for (size_t j = 0; j < outputs->count && used < sizeof(text); j++)
             if (outputs->items[j].exporter == viewers[i].exporter)
