@@ -68,6 +68,22 @@ def merged_threads_keep_the_shares(recorded):
                                  f'{100 * weight / whole:.1f} % of the CPU time')
 
 
+def two_threads_keep_the_shares(recorded):
+    """The two busiest threads, merged and one by one."""
+    with clients.FirefoxProfiler(recorded['mix'].path) as viewer:
+        threads = sorted(viewer.threads(), key=lambda thread: -thread['cpuMs'])[:2]
+        handles = [thread['threadHandle'] for thread in threads]
+        single, merged = Tally(), Tally()
+        for handle in handles:
+            clients.add_tree(single, viewer.call_tree(handle), 1)
+        clients.add_tree(merged, viewer.call_tree(','.join(handles)), 1)
+    for name, (weight, *_) in single.functions.items():
+        expected = 100 * weight / single.total
+        found = 100 * merged.functions.get(name, [0])[0] / merged.total
+        if abs(found - expected) > 1:
+            raise AssertionError(f'{name}: {found:.1f} % of the rows, {expected:.1f} % of the time')
+
+
 def bursts_are_drawn_where_the_time_was_spent(recorded):
     """By the front-end's rule: the CPU time of a row is spread over the time since the row before."""
     bursts = recorded['bursts']
@@ -104,6 +120,7 @@ def visible_tracks_hold_the_cpu_time(recorded):
 
 TESTS = [
     merged_threads_keep_the_shares,
+    two_threads_keep_the_shares,
     bursts_are_drawn_where_the_time_was_spent,
     visible_tracks_hold_the_cpu_time,
 ]

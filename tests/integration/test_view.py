@@ -126,6 +126,24 @@ class View(rec.Case):
         self.assertEqual(int(reply["size"], 16), size)
         self.assertEqual(reply["instructions"], [[int(item["address"], 16) - start, item["text"]] for item in ours])
 
+    def test_a_capture_removed_or_replaced_meanwhile_is_served_as_it_was(self):
+        run = self.recorded(rec.target("jit"), "dump", "0.2", rec_options=["-q", "-o", "rec.data"])
+        server = Server(run.path())
+        self.addCleanup(server.stop)
+        first = server.get("files/rec.pb.gz").body
+        lib, address, size = self.native(self.profile(server), "second")
+        wanted = {"debugName": lib["debugName"], "debugId": lib["breakpadId"], "startAddress": hex(address),
+                  "size": hex(size)}
+        code = server.post("asm/v1", wanted).json()
+        self.assertIn("instructions", code)
+        shutil.copy(self.capture, run.path("new.data"))
+        os.rename(run.path("new.data"), run.path())
+        self.assertEqual(server.get("files/rec.pb.gz").body, first)
+        os.remove(run.path())
+        self.assertEqual(server.get("files/rec.pb.gz").body, first)
+        self.assertEqual(server.post("asm/v1", wanted).json(), code)
+        self.assertIsNone(server.process.poll())
+
     def test_generated_code_has_assembly(self):
         """Two functions at one address, one after the other: two modules."""
         run = self.recorded(rec.target("jit"), "dump", "0.4", rec_options=["-q", "-o", "rec.data"])
