@@ -15,6 +15,7 @@
 A test that lacks a permission or a package calls self.skipTest("sentence"); a script in which every
 test was skipped exits with 77.
 """
+import argparse
 import collections
 import functools
 import json
@@ -192,8 +193,12 @@ class Case(unittest.TestCase):
 
 
 def main():
-    """Runs the script's tests; a sentence for each that was skipped."""
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    """Runs the script's tests, with `-k NAME` those whose names contain NAME; a sentence for each that was skipped."""
+    words = argparse.ArgumentParser()
+    words.add_argument("-k", metavar="NAME", action="append")
+    loader = unittest.defaultTestLoader
+    loader.testNamePatterns = [f"*{name}*" for name in words.parse_args().k or []] or None
+    suite = loader.loadTestsFromModule(sys.modules["__main__"])
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     sys.stdout.flush()
     for test, reason in result.skipped:

@@ -17,7 +17,7 @@ import rec
 
 CPU_S = 2
 MEMORY_BYTES = 512 << 20
-COUNT = rec.figure(12, 2000)
+COUNT = int(os.environ.get("MUTATIONS", rec.figure(12, 2000)))  # of each kind
 PID = 1 << 30  # of no process
 KERNEL = 1     # misc: kernel mode
 HOST_NAME, OS_RELEASE = 3, 4  # features of a perf.data

@@ -50,26 +50,34 @@ class SharedMemory(rec.Case):
         return self.record("sh", "-c", script, timeout=SECONDS + rec.TIMEOUT_S,
                            rec_options=["-q", "-F", "9999", f"--engine={engine}"])
 
-    def test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run(self):
+    def write_beside_threads(self, engine):
         """Nothing of it reaches the other process, which goes on and is sampled."""
-        for engine in ("perf-trap", "timer"):
-            with self.subTest(engine=engine):
-                run = self.run_script(THREADS, engine, victim=rec.target("brief_threads"))
-                self.assertEqual(run.status, 128 + 12, run.stderr)  # SIGUSR2: it ran until then
-                cpu_ns = {"brief_threads": 0, "scribbles": 0}  # each has a processor, or half of one
-                for thread in run.info["threads"]:
-                    if thread["name"] in cpu_ns:
-                        cpu_ns[thread["name"]] += thread["cpu_ns"]
-                self.assertGreater(cpu_ns["brief_threads"], 0.2 * cpu_ns["scribbles"])
-                self.assertGreater(cpu_ns["brief_threads"], 0)
+        run = self.run_script(THREADS, engine, victim=rec.target("brief_threads"))
+        self.assertEqual(run.status, 128 + 12, run.stderr)  # SIGUSR2: it ran until then
+        cpu_ns = {"brief_threads": 0, "scribbles": 0}  # each has a processor, or half of one
+        for thread in run.info["threads"]:
+            if thread["name"] in cpu_ns:
+                cpu_ns[thread["name"]] += thread["cpu_ns"]
+        self.assertGreater(cpu_ns["brief_threads"], 0.2 * cpu_ns["scribbles"])
+        self.assertGreater(cpu_ns["brief_threads"], 0)
 
-    def test_a_member_forges_answers_and_requests_while_processes_of_another_user_start(self):
+    def test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run_by_perf_trap(self):
+        self.write_beside_threads("perf-trap")
+
+    def test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run_by_timer(self):
+        self.write_beside_threads("timer")
+
+    def forge_beside_starts(self, engine):
         """Without a handler, a process that is armed dies of SIGTRAP."""
-        for engine in ("perf-trap", "timer"):
-            with self.subTest(engine=engine):
-                run = self.run_script(STARTS, engine, program=f"{rec.target('short_run')} 5")
-                self.assertEqual((run.status, run.stdout.splitlines()[-1:]), (0, [b"done"]), run.stderr)
-                self.assertNotIn(b"died", run.stdout)
+        run = self.run_script(STARTS, engine, program=f"{rec.target('short_run')} 5")
+        self.assertEqual((run.status, run.stdout.splitlines()[-1:]), (0, [b"done"]), run.stderr)
+        self.assertNotIn(b"died", run.stdout)
+
+    def test_a_member_forges_answers_while_processes_of_another_user_start_by_perf_trap(self):
+        self.forge_beside_starts("perf-trap")
+
+    def test_a_member_forges_answers_while_processes_of_another_user_start_by_timer(self):
+        self.forge_beside_starts("timer")
 
     def test_the_launcher_stays_small_and_alive(self):
         run = self.run_script(STARTS, "perf-trap", program="/bin/true")
