@@ -130,7 +130,7 @@ static int load_fork(struct loader *loader, const struct perfdata_event *event)
 /* Of the off-CPU event of rec: time between the start and the end of the thread, by the kernel. */
 static int load_value(struct loader *loader, const struct perfdata_event *event)
 {
-    if (!events_are_off_cpu(perfdata_attr(loader->capture->reader, event->attr_index)))
+    if (!event_role_is_off_cpu(events_role(&loader->samples.events, event->attr_index)))
         return 0;
     uint32_t thread = tasks_find_thread(&loader->tasks, event->tid);
     if (thread != PROFILE_NONE)

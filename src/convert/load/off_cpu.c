@@ -4,9 +4,7 @@
 #include "base/containers/array.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 
 void off_cpu_init(struct off_cpu *off_cpu, struct tasks *tasks, struct perfdata_reader *reader)
 {
@@ -121,21 +119,6 @@ static int start(struct off_cpu *off_cpu, uint32_t index, uint64_t time_ns)
     return err;
 }
 
-static bool is_tracepoint(const struct perfdata_attr *attr, const char *name)
-{
-    return attr->type == PERF_TYPE_TRACEPOINT && attr->name && strcmp(attr->name, name) == 0;
-}
-
-static bool is_sched_switch(const struct perfdata_attr *attr)
-{
-    return is_tracepoint(attr, "sched:sched_switch");
-}
-
-static bool is_wakeup(const struct perfdata_attr *attr)
-{
-    return is_tracepoint(attr, "sched:sched_waking") || is_tracepoint(attr, "sched:sched_wakeup");
-}
-
 /* False: the event was recorded without the field. */
 static bool read_field(struct off_cpu *off_cpu, struct off_cpu_field *field,
                        const struct perfdata_event *event, uint64_t *value)
@@ -190,16 +173,6 @@ static int sched_switch(struct off_cpu *off_cpu, const struct perfdata_event *ev
     return next == PROFILE_NONE ? 0 : start(off_cpu, next, event->time_ns);
 }
 
-static bool is_context_switch(const struct perfdata_attr *attr)
-{
-    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
-}
-
-bool off_cpu_is_of_perf(const struct perfdata_attr *attr)
-{
-    return attr->name && strcmp(attr->name, OFF_CPU_PERF_EVENT) == 0;
-}
-
 int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample)
 {
     sample->time_ns -= sample->weight < sample->time_ns ? sample->weight : sample->time_ns;
@@ -221,22 +194,21 @@ int off_cpu_note_wait(struct off_cpu *off_cpu, const struct profile_sample *samp
     return 0;
 }
 
-bool off_cpu_needs(const struct off_cpu *off_cpu, const struct perfdata_attr *attr)
+bool off_cpu_needs(const struct off_cpu *off_cpu, enum event_role role)
 {
-    return is_sched_switch(attr) || is_wakeup(attr) ||
-           (off_cpu->has_records && is_context_switch(attr));
+    return role == EVENT_SCHED_SWITCH || role == EVENT_WAKEUP ||
+           (off_cpu->has_records && role == EVENT_CONTEXT_SWITCH);
 }
 
 int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
-                   const struct profile_sample *sample)
+                   enum event_role role, const struct profile_sample *sample)
 {
-    const struct perfdata_attr *attr = perfdata_attr(off_cpu->reader, event->attr_index);
-    if (is_sched_switch(attr))
+    if (role == EVENT_SCHED_SWITCH)
         return sched_switch(off_cpu, event, sample);
-    if (is_context_switch(attr))
+    if (role == EVENT_CONTEXT_SWITCH)
         return off_cpu->has_records ? stop(off_cpu, sample, (struct switch_out){.has_call = true})
                                     : 0;
-    if (is_wakeup(attr))
+    if (role == EVENT_WAKEUP)
         wake(off_cpu, event);
     return start(off_cpu, sample->thread, sample->time_ns);
 }

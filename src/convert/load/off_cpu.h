@@ -15,11 +15,9 @@
  */
 #pragma once
 
+#include "convert/load/events/event_role.h"
 #include "convert/load/tasks.h"
 #include "profile/waits.h"
-
-/* As named by `perf record --off-cpu` (tools/perf/util/off_cpu.h). */
-#define OFF_CPU_PERF_EVENT "offcpu-time"
 
 enum off_cpu_leaf {
     OFF_CPU_UNKNOWN,
@@ -67,14 +65,13 @@ void off_cpu_init(struct off_cpu *off_cpu, struct tasks *tasks, struct perfdata_
 void off_cpu_free(struct off_cpu *off_cpu);
 
 /* Whether samples of this event carry switches. */
-bool off_cpu_needs(const struct off_cpu *off_cpu, const struct perfdata_attr *attr);
+bool off_cpu_needs(const struct off_cpu *off_cpu, enum event_role role);
 
 /* A sample of any event, with its stack. 0, handle()'s error, or -ENOMEM. */
 int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
-                   const struct profile_sample *sample);
+                   enum event_role role, const struct profile_sample *sample);
 
-/* A sample of `perf record --off-cpu`: its time is the end of the wait, there is no leaf. */
-bool off_cpu_is_of_perf(const struct perfdata_attr *attr);
+/* Of a sample with EVENT_PERF_OFF_CPU. */
 int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample); /* 0 or -ENOMEM */
 
 /* A wait of the profile: keeps the end of a wait with several samples. The lengths of shorter waits

@@ -93,7 +93,7 @@ static int gather(struct samples *samples, const struct perfdata_event *event, u
 
 /* Unselected events may still mark switches of threads and their stacks. */
 static int take_stack(struct samples *samples, const struct perfdata_event *event,
-                      struct profile_sample *sample, bool is_wanted)
+                      enum event_role role, struct profile_sample *sample, bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
     struct address_map *map = &samples->tasks->processes[process].map;
@@ -117,10 +117,10 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
     }
     int err = samples->profile->failed ? -ENOMEM : 0;
     if (err == 0 && event->attr_index == samples->attr_index)
-        err = off_cpu_sample(&samples->off_cpu, event, sample);
+        err = off_cpu_sample(&samples->off_cpu, event, role, sample);
     samples->has_call = true;
     samples->call = sample->call;
-    if (err == 0 && off_cpu_is_of_perf(perfdata_attr(samples->reader, event->attr_index)))
+    if (err == 0 && role == EVENT_PERF_OFF_CPU)
         err = off_cpu_convert(&samples->off_cpu, sample);
     return err == 0 && is_wanted ? add(samples, sample) : err;
 }
@@ -154,16 +154,17 @@ static int take(struct samples *samples, const struct perfdata_event *event)
     if (event->attr_index >= samples->events.attr_count)
         return 0;
     const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    enum event_role role = events_role(&samples->events, event->attr_index);
     struct profile_sample sample = {
         .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
     bool is_wanted = is_wanted_here(samples, event);
-    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, attr))
+    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, role))
         return 0;
     sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
     if (sample.thread == PROFILE_NONE)
         return -ENOMEM;
     is_wanted = is_wanted && is_wanted_of(samples, sample.thread, attr);
-    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, attr))
+    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, role))
         return 0;
     if (is_wanted) {
         uint32_t of_event = events_of(&samples->events, event->attr_index);
@@ -173,11 +174,11 @@ static int take(struct samples *samples, const struct perfdata_event *event)
         sample.weight = events_weight(&samples->events, event);
         note_cgroup(samples, sample.thread, event->cgroup);
     }
-    int err = take_stack(samples, event, &sample, is_wanted);
-    if (err == 0 && is_wanted && events_are_off_cpu(attr) && attr->sample_type & PERF_SAMPLE_ADDR &&
-        event->weight)
+    int err = take_stack(samples, event, role, &sample, is_wanted);
+    if (err == 0 && is_wanted && event_role_is_off_cpu(role) &&
+        attr->sample_type & PERF_SAMPLE_ADDR && event->weight)
         err = profile_add_wait_object(samples->profile, &sample, (uint32_t)event->weight);
-    return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, &sample);
+    return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, role, &sample);
 }
 
 /* A sample for each counter with an increase. */

@@ -11,7 +11,7 @@
 
 #include "convert/filter.h"
 #include "convert/load/cgroups.h"
-#include "convert/load/events.h"
+#include "convert/load/events/events.h"
 #include "convert/load/group_read.h"
 #include "convert/load/off_cpu.h"
 #include "convert/load/thread_lives.h"

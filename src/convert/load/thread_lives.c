@@ -4,9 +4,7 @@
 #include "base/containers/array.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum key_kind { KEY_TID, KEY_HANDLE };
 
@@ -14,15 +12,6 @@ struct key {
     uint32_t process;
     uint32_t kind; /* enum key_kind */
     uint64_t value;
-};
-
-static const struct {
-    const char *event;
-    enum profile_life life;
-} kinds[] = {
-    {"thread-create", PROFILE_THREAD_CREATED},
-    {"thread-join", PROFILE_THREAD_JOINED},
-    {"thread-detach", PROFILE_THREAD_DETACHED},
 };
 
 int thread_lives_init(struct thread_lives *life, struct profile *profile,
@@ -41,15 +30,12 @@ void thread_lives_free(struct thread_lives *life)
 }
 
 /* PROFILE_LIVES: an event of another recorder. */
-static enum profile_life kind_of(const struct perfdata_attr *attr)
+static enum profile_life kind_of(enum event_role role)
 {
-    enum { DUMMY = PERF_COUNT_SW_DUMMY };
-    if (attr->type != PERF_TYPE_SOFTWARE || attr->config != DUMMY || !attr->name)
-        return PROFILE_LIVES;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(attr->name, kinds[i].event) == 0)
-            return kinds[i].life;
-    return PROFILE_LIVES;
+    return role == EVENT_THREAD_CREATE   ? PROFILE_THREAD_CREATED
+           : role == EVENT_THREAD_JOIN   ? PROFILE_THREAD_JOINED
+           : role == EVENT_THREAD_DETACH ? PROFILE_THREAD_DETACHED
+                                         : PROFILE_LIVES;
 }
 
 /* The index of the latest creation with this key; PROFILE_NONE: none. */
@@ -116,9 +102,9 @@ static int take_action(struct thread_lives *life, struct key key, struct profile
 }
 
 int thread_lives_sample(struct thread_lives *life, const struct perfdata_event *event,
-                        const struct profile_sample *sample)
+                        enum event_role role, const struct profile_sample *sample)
 {
-    enum profile_life kind = kind_of(perfdata_attr(life->reader, event->attr_index));
+    enum profile_life kind = kind_of(role);
     if (kind == PROFILE_LIVES)
         return 0;
     uint32_t process = life->profile->threads[sample->thread].process;
@@ -145,7 +131,7 @@ void thread_lives_fork(struct thread_lives *life, uint32_t thread)
 static bool is_recorded(const struct thread_lives *life)
 {
     for (size_t i = 0; i < perfdata_attr_count(life->reader); i++)
-        if (kind_of(perfdata_attr(life->reader, i)) != PROFILE_LIVES)
+        if (kind_of(event_role_of(perfdata_attr(life->reader, i))) != PROFILE_LIVES)
             return true;
     return false;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/containers/intern.h"
+#include "convert/load/events/event_role.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 
@@ -36,9 +37,9 @@ int thread_lives_init(struct thread_lives *life, struct profile *profile,
                       const struct perfdata_reader *reader);
 void thread_lives_free(struct thread_lives *life);
 
-/* A sample of any event, with its call. 0 or -ENOMEM. */
+/* A sample of an event of threads, with its call. 0 or -ENOMEM. */
 int thread_lives_sample(struct thread_lives *life, const struct perfdata_event *event,
-                        const struct profile_sample *sample);
+                        enum event_role role, const struct profile_sample *sample);
 /* The new thread of a FORK. */
 void thread_lives_fork(struct thread_lives *life, uint32_t thread);
 /* After the last record: marks the profile of a recording with this recorder. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "convert/load/events.h"
-
-#include "convert/load/off_cpu.h"
+#include "convert/load/events/events.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,7 +12,8 @@ int events_init(struct events *events, struct profile *profile,
     *events = (struct events){
         .profile = profile, .reader = reader, .attr_count = perfdata_attr_count(reader)};
     events->of_attr = malloc((events->attr_count + 1) * sizeof(*events->of_attr));
-    if (!events->of_attr)
+    events->roles = calloc(events->attr_count + 1, sizeof(*events->roles));
+    if (!events->of_attr || !events->roles)
         return -ENOMEM;
     for (size_t i = 0; i < events->attr_count; i++)
         events->of_attr[i] = PROFILE_NONE;
@@ -24,6 +23,7 @@ int events_init(struct events *events, struct profile *profile,
 void events_free(struct events *events)
 {
     free(events->of_attr);
+    free(events->roles);
     *events = (struct events){0};
 }
 
@@ -34,15 +34,15 @@ static bool is_clock(const struct perfdata_attr *attr)
            (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-bool events_are_off_cpu(const struct perfdata_attr *attr)
+static bool is_off_cpu(const struct perfdata_attr *attr)
 {
-    return off_cpu_is_of_perf(attr) || (attr->name && strcmp(attr->name, EVENTS_OFF_CPU) == 0);
+    return event_role_is_off_cpu(event_role_of(attr));
 }
 
 /* Other events in ns have a recorded unit. */
 static enum profile_unit unit_of(const struct perfdata_attr *attr)
 {
-    bool is_time = is_clock(attr) || events_are_off_cpu(attr) || strcmp(attr->unit, "ns") == 0;
+    bool is_time = is_clock(attr) || is_off_cpu(attr) || strcmp(attr->unit, "ns") == 0;
     return is_time ? PROFILE_NANOSECONDS : PROFILE_COUNT;
 }
 
@@ -71,11 +71,11 @@ static uint32_t add_event(struct events *events, const struct perfdata_attr *att
 {
     if (events->profile->event_count >= UINT16_MAX)
         return PROFILE_NONE;
-    const char *name = events_are_off_cpu(attr) ? EVENTS_OFF_CPU : attr->name;
+    const char *name = is_off_cpu(attr) ? EVENTS_OFF_CPU : attr->name;
     struct profile_event event = {
         .name = name ? profile_string(events->profile, name) : PROFILE_NONE,
         .unit = unit_of(attr),
-        .is_off_cpu = events_are_off_cpu(attr),
+        .is_off_cpu = is_off_cpu(attr),
         .period = nominal_period(attr),
     };
     return profile_add_event(events->profile, &event);
@@ -135,7 +135,7 @@ void events_choose_main(struct events *events, uint32_t off_cpu)
 static bool has_off_cpu(const struct events *events)
 {
     for (size_t i = 0; i < events->attr_count; i++)
-        if (events_are_off_cpu(perfdata_attr(events->reader, i)))
+        if (is_off_cpu(perfdata_attr(events->reader, i)))
             return true;
     return false;
 }
@@ -147,7 +147,7 @@ void events_add_times(struct events *events, const struct filter *filter)
         const struct perfdata_attr *attr = perfdata_attr(events->reader, i);
         bool is_first_clock = is_clock(attr) && !has_clock;
         has_clock |= is_clock(attr);
-        if ((is_first_clock || events_are_off_cpu(attr)) && events_are_wanted(filter, attr))
+        if ((is_first_clock || is_off_cpu(attr)) && events_are_wanted(filter, attr))
             (void)events_of(events, i);
     }
 }
@@ -155,5 +155,5 @@ void events_add_times(struct events *events, const struct filter *filter)
 bool events_are_wanted(const struct filter *filter, const struct perfdata_attr *attr)
 {
     return filter_accepts_event(filter, attr->name ? attr->name : "") ||
-           (events_are_off_cpu(attr) && filter_accepts_event(filter, EVENTS_OFF_CPU));
+           (is_off_cpu(attr) && filter_accepts_event(filter, EVENTS_OFF_CPU));
 }

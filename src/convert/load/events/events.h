@@ -6,16 +6,15 @@
 #pragma once
 
 #include "convert/filter.h"
+#include "convert/load/events/event_role.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
-
-/* Waiting time in ns: recorded, or from the switches of a recording. */
-#define EVENTS_OFF_CPU "off-cpu"
 
 struct events {
     struct profile *profile;
     const struct perfdata_reader *reader;
     uint32_t *of_attr; /* owned; profile's event by attr, PROFILE_NONE: no sample yet */
+    uint8_t *roles;    /* owned; enum event_role by attr */
     size_t attr_count;
 };
 
@@ -23,8 +22,14 @@ int events_init(struct events *events, struct profile *profile,
                 const struct perfdata_reader *reader);
 void events_free(struct events *events);
 
-/* Whether samples of the event are off-CPU time as such. */
-bool events_are_off_cpu(const struct perfdata_attr *attr);
+/* Names of events may be updated before their first sample. */
+static inline enum event_role events_role(struct events *events, size_t attr_index)
+{
+    if (events->roles[attr_index] == EVENT_UNSEEN)
+        events->roles[attr_index] =
+            (uint8_t)event_role_of(perfdata_attr(events->reader, attr_index));
+    return (enum event_role)events->roles[attr_index];
+}
 
 /* The profile's event of a sample; PROFILE_NONE: out of memory, or too many events. */
 uint32_t events_of(struct events *events, size_t attr_index);
