@@ -153,7 +153,10 @@ static bool decode(struct perfdata_reader *reader, const struct perfdata_record 
 {
     struct cursor body = cursor_of(record->body, record->body_bytes);
     body.swapped = reader->header.swapped;
-    *event = (struct perfdata_event){.kind = PERFDATA_OTHER, .record = *record, .cpu = UINT32_MAX};
+    memset(event, 0, sizeof(*event));
+    event->kind = PERFDATA_OTHER;
+    event->record = *record;
+    event->cpu = UINT32_MAX;
     if (record->type == RECORD_SAMPLE)
         return sample_decode(body, &reader->events, reader->words, event);
     return record_decode(body, &reader->events, &reader->features, reader->words, event);
