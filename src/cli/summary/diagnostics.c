@@ -7,6 +7,7 @@
 #include "base/text/log.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/debug_package.h"
+#include "cli/summary/runtimes.h"
 #include "cli/terminal/format.h"
 #include "convert/files/symfs.h"
 #include "profile/walk.h"
@@ -147,9 +148,9 @@ static bool is_generated(const char *path)
 static const char *explain_missing_cfi(const char *path)
 {
     if (!path)
-        return "code without unwind data and frame pointers: JIT code (java: use "
-               "-XX:+PreserveFramePointer), or built without -fasynchronous-unwind-tables";
-    return is_generated(path) ? "no frame pointers (java: use -XX:+PreserveFramePointer)"
+        return "code without unwind data and frame pointers: JIT code, or built without "
+               "-fasynchronous-unwind-tables";
+    return is_generated(path) ? "no unwind data and frame pointers"
                               : "no unwind data and frame pointers (built without "
                                 "-fasynchronous-unwind-tables, or written by hand)";
 }
@@ -189,11 +190,25 @@ static void put_place(char *text, size_t size, const char *path)
         snprintf(text, size, ", most in %.80s", slash + 1);
 }
 
-static void find_cuts(struct list *list, const struct record_summary *summary)
+/* The cause by the runtimes of the profile. False: none of them is the cause. */
+static bool explain_runtime(const struct profile *profile, enum record_cut cut, const char *path,
+                            char *text, size_t size)
+{
+    bool is_without_module = !path || is_generated(path);
+    bool is_missing_cfi =
+        cut == RECORD_CUT_NO_CFI || cut == RECORD_CUT_GUESS || cut == RECORD_CUT_UNMAPPED;
+    if (!profile || (is_without_module && !is_missing_cfi))
+        return false;
+    runtimes_explain_stacks(profile, is_without_module ? NULL : path, text, size);
+    return text[0];
+}
+
+static void find_cuts(struct list *list, const struct record_summary *summary,
+                      const struct profile *profile)
 {
     uint64_t cuts = 0;
     enum record_cut worst = 0;
-    char place[128];
+    char place[128], by_runtime[320];
     for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++) {
         cuts += summary->cut[cut];
         if (summary->cut[cut] > summary->cut[worst])
@@ -202,11 +217,13 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
     const struct record_cut_module *module = record_cut_worst(summary);
     bool is_module = module && module->samples > cuts / 2;
     const char *path = is_module ? module->path : NULL;
+    enum record_cut cut = is_module ? module->cut : worst;
     put_place(place, sizeof(place), path);
+    bool is_runtime = explain_runtime(profile, cut, path, by_runtime, sizeof(by_runtime));
     if (percent_of(cuts, summary->samples) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(cuts, summary->samples), "%s of the stacks are incomplete%s: %s",
             format_percent(cuts, summary->samples).text, place,
-            explain_cut(is_module ? module->cut : worst, path));
+            is_runtime ? by_runtime : explain_cut(cut, path));
 }
 
 static void advise_below(const char *symfs, const char *path, char *advice, size_t size)
@@ -255,15 +272,14 @@ static void add_unnamed(struct list *list, const struct profile *profile,
     if (percent_of(unnamed->through - unnamed->weight, total) >= PERCENT_WORTH_SAYING)
         snprintf(through, sizeof(through), ", %s pass through",
                  format_percent(unnamed->through, total).text);
+    char advice[256];
     if (lib->category == PROFILE_JIT) {
-        add(list, percent,
-            "no names for JIT code, %s (%s of samples%s): switch them on in the runtime, as in "
-            "node --perf-basic-prof, erl +JPperf true, DOTNET_PerfMapEnabled=1, "
-            "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
-            profile_text(profile, lib->name), share.text, through);
+        runtimes_explain_names(profile, advice, sizeof(advice));
+        add(list, percent, "no names for JIT code, %s (%s of samples%s): %s",
+            profile_text(profile, lib->name), share.text, through,
+            advice[0] ? advice : "the runtime writes no jitdump and no /tmp/perf-PID.map");
         return;
     }
-    char advice[192];
     const char *path = profile_text(profile, lib->path);
     if (list->symfs)
         advise_below(list->symfs, path, advice, sizeof(advice));
@@ -420,7 +436,7 @@ size_t diagnostics_find(const struct record_summary *summary, const struct profi
 {
     struct list list = {.diagnostics = diagnostics};
     find_losses(&list, summary);
-    find_cuts(&list, summary);
+    find_cuts(&list, summary, profile);
     if (!summary->event)
         find_blind(&list, summary);
     find_left_out(&list, summary);

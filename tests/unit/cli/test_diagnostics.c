@@ -78,7 +78,7 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     for (int i = 0; i < 500; i++)
         record_cut_add(&summary, RECORD_CUT_NO_CFI, "//anon");
     expect_one(&summary, "5.0 % of the stacks are incomplete, most in code generated at run time: "
-                         "no frame pointers (java: ");
+                         "no unwind data and frame pointers");
     summary = good();
     for (int i = 0; i < 500; i++)
         record_cut_add(&summary, RECORD_CUT_FOREIGN, "/usr/bin/sbcl");
@@ -214,6 +214,52 @@ static void the_share_that_passes_through_an_unnamed_module_is_stated(void **sta
     profile_free(profile);
 }
 
+/* The first text about a recording with half of its stacks cut at path, and samples in the module. */
+static const char *cause_with(const char *module, const char *function, enum record_cut cut,
+                              const char *path)
+{
+    static struct diagnostic diagnostics[DIAGNOSTICS_MAX];
+    struct profile *profile = profile_new();
+    struct record_summary summary = good();
+    uint32_t lib = profile_lib_id(profile, module, NULL, 0);
+    struct profile_func func = {.name = profile_string(profile, function), .lib = lib};
+    (void)profile_func_id(profile, &func);
+    for (int i = 0; i < 5000; i++)
+        record_cut_add(&summary, cut, path);
+    assert_true(diagnostics_find(&summary, profile, diagnostics) >= 1);
+    profile_free(profile);
+    return diagnostics[0].text;
+}
+
+static void the_runtime_of_cut_stacks_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *module, *function;
+        enum record_cut cut;
+        const char *path, *text;
+    } cases[] = {
+        {"/usr/lib/libguile-3.0.so.1.5.0", "f", RECORD_CUT_NO_CFI, "//anon", "GUILE_JIT_THRESHOLD"},
+        {"/usr/lib/erts/bin/beam.smp", "f", RECORD_CUT_NO_CFI, "/memfd:vmem", "Erlang processes"},
+        {"/usr/lib/jvm/libjvm.so", "f", RECORD_CUT_UNMAPPED, "", "PreserveFramePointer"},
+        {"/usr/bin/luajit", "f", RECORD_CUT_UNMAPPED, "/usr/bin/luajit", "luajit -joff"},
+        {"/usr/bin/sbcl", "f", RECORD_CUT_NO_CFI, "/usr/bin/sbcl",
+         "Lisp code runs on a separate stack"},
+        {"/wine/ntdll.so", "f", RECORD_CUT_STACK_COPY, "/wine/ntdll.so", ".pdata"},
+        {"/a/haskell", "hs_main", RECORD_CUT_GUESS, "/a/haskell", "callers of Haskell code"},
+        /* Another module is the cause. */
+        {"/usr/lib/libluajit-5.1.so.2", "f", RECORD_CUT_NO_CFI, "/a/libx264.so", "no unwind data"},
+        {"/usr/bin/node_exporter", "f", RECORD_CUT_NO_CFI, "//anon", "no unwind data"},
+        {"/usr/bin/sbcl", "f", RECORD_CUT_DEEP, "//anon", "too deep"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *text =
+            cause_with(cases[i].module, cases[i].function, cases[i].cut, cases[i].path);
+        if (!strstr(text, cases[i].text))
+            fail_msg("'%s' is not in '%s'", cases[i].text, text);
+    }
+}
+
 static void the_worst_unnamed_modules_are_named_and_others_counted(void **state)
 {
     (void)state;
@@ -319,6 +365,7 @@ int main(void)
         cmocka_unit_test(time_that_could_not_be_followed_is_named),
         cmocka_unit_test(an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample),
         cmocka_unit_test(the_share_that_passes_through_an_unnamed_module_is_stated),
+        cmocka_unit_test(the_runtime_of_cut_stacks_is_named),
         cmocka_unit_test(the_worst_unnamed_modules_are_named_and_others_counted),
         cmocka_unit_test(more_time_in_samples_than_was_used_is_said),
         cmocka_unit_test(the_biggest_problem_comes_first),

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/summary/runtimes.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+struct runtime {
+    const char *module;   /* its program or library, without a version; NULL: by function */
+    const char *function; /* of programs that contain their runtime */
+    const char *stacks;   /* NULL: its stacks are complete */
+    const char *names;    /* NULL: it generates no code, or the way is not known */
+};
+
+#define IN_HASKELL "callers of Haskell code are on separate stacks"
+
+static const struct runtime runtimes[] = {
+    {"libjvm.so", NULL, "java: use -XX:+PreserveFramePointer",
+     "use java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
+    {"node", NULL, NULL, "use node --perf-basic-prof"},
+    {"beam.smp", NULL, "Erlang code runs on separate stacks, of Erlang processes",
+     "use erl +JPperf true"},
+    {"libcoreclr.so", NULL, NULL, "set DOTNET_PerfMapEnabled=1"},
+    {"luajit", NULL, "traces of luajit have no frame pointers: luajit -joff runs without traces",
+     "luajit writes no perf map"},
+    {"libluajit", NULL, "traces of luajit have no frame pointers: jit.off() runs without traces",
+     "luajit writes no perf map"},
+    {"libguile", NULL,
+     "JIT code of guile has no frame pointers: GUILE_JIT_THRESHOLD=-1 runs without JIT code",
+     "guile writes no perf map"},
+    {"sbcl", NULL, "Lisp code runs on a separate stack", NULL},
+    {"qemu-", NULL, "code translated by qemu has no unwind data and frame pointers", NULL},
+    {"ntdll", NULL,
+     "Windows code runs on separate stacks, and rec reads no unwind data of Windows (.pdata)",
+     NULL},
+    {NULL, "hs_main", IN_HASKELL, NULL},
+    {NULL, "scheduleWorker", IN_HASKELL, NULL},
+};
+enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
+
+/* "libguile" is the start of libguile-3.0.so.1, and "node" is not the start of node_exporter. */
+static bool is_module(const struct runtime *runtime, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = runtime->module ? strlen(runtime->module) : 0;
+    if (length == 0 || strncmp(name, runtime->module, length) != 0)
+        return false;
+    bool is_prefix = runtime->module[length - 1] == '-';
+    return is_prefix || (!isalpha((unsigned char)name[length]) && name[length] != '_');
+}
+
+static bool has_function(const struct profile *profile, const char *function, const char *path)
+{
+    for (size_t i = 0; i < profile->func_count; i++) {
+        const struct profile_func *func = &profile->funcs[i];
+        if (func->lib != PROFILE_NONE && strcmp(profile_text(profile, func->name), function) == 0)
+            return !path || strcmp(profile_text(profile, profile->libs[func->lib].path), path) == 0;
+    }
+    return false;
+}
+
+/* path: the runtime has this module; NULL: any. */
+static bool is_present(const struct runtime *runtime, const struct profile *profile,
+                       const char *path)
+{
+    if (runtime->function)
+        return has_function(profile, runtime->function, path);
+    if (path)
+        return is_module(runtime, path);
+    for (size_t i = 0; i < profile->lib_count; i++)
+        if (is_module(runtime, profile_text(profile, profile->libs[i].path)))
+            return true;
+    return false;
+}
+
+static void append(char *text, size_t size, const char *part)
+{
+    size_t used = strlen(text);
+    if (part && !strstr(text, part))
+        snprintf(text + used, size - used, "%s%s", used ? "; " : "", part);
+}
+
+void runtimes_explain_stacks(const struct profile *profile, const char *path, char *text,
+                             size_t size)
+{
+    text[0] = 0;
+    for (size_t i = 0; i < RUNTIMES; i++)
+        if (is_present(&runtimes[i], profile, path))
+            append(text, size, runtimes[i].stacks);
+}
+
+void runtimes_explain_names(const struct profile *profile, char *text, size_t size)
+{
+    text[0] = 0;
+    for (size_t i = 0; i < RUNTIMES; i++)
+        if (is_present(&runtimes[i], profile, NULL))
+            append(text, size, runtimes[i].names);
+}
