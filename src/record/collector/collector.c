@@ -112,7 +112,6 @@ static void look_around(struct collector *collector)
 {
     process_watch_check(&collector->watch);
     untracked_processes_look(&collector->untracked);
-    outside_take_fibers(&collector->outside, &collector->watch);
     process_watch_find_ended(&collector->watch);
     unmet_children_write(&collector->tree, &collector->samples, collector->round.now_ns);
     handshake_free_abandoned(&collector->handshake);
@@ -132,6 +131,11 @@ void collector_take_maps(struct collector *collector)
     }
 }
 
+static uint64_t foreign_cuts(const struct collector *collector)
+{
+    return collector->config.summary->cut[RECORD_CUT_FOREIGN];
+}
+
 static void begin_round(struct collector *collector)
 {
     round_begin(&collector->round);
@@ -139,6 +143,7 @@ static void begin_round(struct collector *collector)
     drain_begin_round(&collector->drain);
     collector->doorbell_before = collector->handshake.doorbell;
     collector->misses_before = collector->config.summary->misses;
+    collector->foreign_cuts_before = foreign_cuts(collector);
     if (collector->round.is_quiet && collector->round.now_ns >= collector->quiet_until_ns)
         begin_sampling(collector);
 }
@@ -156,6 +161,8 @@ static void run_round(struct collector *collector)
     process_maps_publish_rows(&collector->maps);
     drain_all(&collector->drain);
     pending_finish(&collector->pending, false);
+    if (foreign_cuts(collector) != collector->foreign_cuts_before)
+        outside_take_fibers(&collector->outside, &collector->watch);
     outside_round(&collector->outside);
     if (collector->config.off_cpu)
         off_recorder_write(collector->config.off_cpu, collector->round.now_ns);

@@ -84,4 +84,5 @@ struct collector {
     uint64_t last_wrote_ns;   /* the last round that wrote a record */
     uint32_t doorbell_before; /* at the start of the round */
     uint64_t misses_before;
+    uint64_t foreign_cuts_before; /* stacks cut on a fiber, before the round */
 };

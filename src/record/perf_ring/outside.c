@@ -13,7 +13,7 @@
 /* A round must come before this part of a ring is full. */
 #define RING_PARTS 4
 /* Incomplete stacks before a process is taken over, and their least part of all samples. */
-#define FOREIGN_CUTS_MIN 4
+#define FOREIGN_CUTS_MIN 2
 #define FOREIGN_CUTS_PARTS 100
 
 static int open_source(struct outside *outside)

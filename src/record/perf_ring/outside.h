@@ -52,7 +52,7 @@ int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool i
  * stack at the moment of the sample, up to the first unmapped page.
  *
  *     sampler                       launcher                         kernel
- *     page of SP, [truncated] ────▶ four such stacks
+ *     page of SP, [truncated] ────▶ two such stacks
  *     inert ◀────────────────────── is_handed_over = 1
  *                                   events on all threads ─────────▶ registers, 64 KiB of stack
  *                                   account and old event closed
