@@ -32,11 +32,11 @@ struct tested_row {
 
 struct judging {
     struct comparison *comparison;
-    double *values;            /* of a row on one side */
-    double total;              /* mean of the base */
-    double weight;             /* mean of a sample, in the unit of the values */
-    double variation;          /* usual standard deviation of a row, relative to its mean */
-    struct tested_row *tested; /* with the total at the end, unless values are shares */
+    double *values;              /* of a row on one side */
+    double total[COMPARE_SIDES]; /* means */
+    double weight;               /* mean of a sample, in the unit of the values */
+    double variation;            /* usual standard deviation of a row, relative to its mean */
+    struct tested_row *tested;   /* with the total at the end, unless values are shares */
     size_t count;
 };
 
@@ -63,10 +63,10 @@ static struct moments moments_of_side(struct judging *judging, uint32_t row, enu
     return moments_of(judging->values, count);
 }
 
-/* Variance of a value with this mean if each sample were random. */
-static double sampling_variance(const struct judging *judging, double mean)
+/* Variance of a value with this mean, of runs with this total, if each sample were random. */
+static double sampling_variance(const struct judging *judging, double mean, double total)
 {
-    double share = judging->total > 0 && mean < judging->total ? mean / judging->total : 1;
+    double share = total > 0 && mean < total ? mean / total : 1;
     return judging->weight * mean * (1 - share);
 }
 
@@ -85,7 +85,8 @@ static struct weighted squared_variation(const struct judging *judging,
     double variance =
         (base->variance * (double)(base->count - 1) + next->variance * (double)(next->count - 1)) /
         freedom;
-    double beyond = variance - sampling_variance(judging, mean);
+    double total = (judging->total[COMPARE_BASE] + judging->total[COMPARE_NEW]) / 2;
+    double beyond = variance - sampling_variance(judging, mean, total);
     return (struct weighted){beyond > 0 && mean > 0 ? beyond / (mean * mean) : 0, mean};
 }
 
@@ -114,9 +115,11 @@ struct error_of_mean {
 };
 
 /* One run on each side shows no variation: sampling error and --noise remain. */
-static struct error_of_mean error_of(const struct judging *judging, const struct moments *side)
+static struct error_of_mean error_of(const struct judging *judging, const struct tested_row *tested,
+                                     enum compare_side number)
 {
-    double sampling = sampling_variance(judging, side->mean);
+    const struct moments *side = &tested->sides[number];
+    double sampling = sampling_variance(judging, side->mean, judging->total[number]);
     double from_runs = judging->variation * judging->variation * side->mean * side->mean;
     if (is_single(judging->comparison))
         return (struct error_of_mean){sampling + from_runs, INFINITY};
@@ -131,8 +134,8 @@ static struct error_of_mean error_of(const struct judging *judging, const struct
 static void test_row(const struct judging *judging, const struct tested_row *tested)
 {
     struct compare_row *row = tested->row;
-    struct error_of_mean base = error_of(judging, &tested->sides[COMPARE_BASE]);
-    struct error_of_mean next = error_of(judging, &tested->sides[COMPARE_NEW]);
+    struct error_of_mean base = error_of(judging, tested, COMPARE_BASE);
+    struct error_of_mean next = error_of(judging, tested, COMPARE_NEW);
     double error = sqrt(base.square + next.square);
     double freedom = welch_freedom(base.square, base.freedom, next.square, next.freedom);
     double half = error > 0 ? error * student_quantile(OUTSIDE_INTERVAL, freedom) : 0;
@@ -196,17 +199,18 @@ static int decide(const struct judging *judging)
 static void set_means(struct judging *judging)
 {
     struct comparison *comparison = judging->comparison;
-    double total = 0, weight = 0;
+    double weight = 0;
     for (size_t i = 0; i < comparison->run_count; i++) {
         const struct compare_run *run = &comparison->runs[i];
         double scale = scale_of(comparison, run);
         comparison->runs_of[run->side]++;
-        total += run->side == COMPARE_BASE ? run->total * scale : 0;
+        judging->total[run->side] += run->total * scale;
         weight += run->mean_weight * scale / (double)comparison->run_count;
     }
-    judging->total = total / (double)comparison->runs_of[COMPARE_BASE];
+    for (int side = 0; side < COMPARE_SIDES; side++)
+        judging->total[side] /= (double)comparison->runs_of[side];
     judging->weight = weight;
-    comparison->threshold = comparison->settings.threshold_share * judging->total;
+    comparison->threshold = comparison->settings.threshold_share * judging->total[COMPARE_BASE];
 }
 
 static int judge(struct judging *judging)

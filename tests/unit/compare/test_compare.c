@@ -118,6 +118,23 @@ static void one_run_each_has_no_verdict_but_with_noise(void **state)
     comparison_close(&comparison);
 }
 
+static void more_than_the_total_of_the_base_has_a_sampling_error(void **state)
+{
+    (void)state;
+    struct comparison comparison;
+    assert_int_equal(comparison_open(&comparison, &usual), 0);
+    const struct made_function before[] = {{"work", 100}, {"rest", 100}, {NULL, 0}};
+    const struct made_function after[] = {{"work", 4000}, {"rest", 4000}, {NULL, 0}};
+    add_run(&comparison, COMPARE_BASE, made_run(before));
+    add_run(&comparison, COMPARE_NEW, made_run(after));
+    assert_int_equal(comparison_judge(&comparison), 0);
+    const struct compare_row *work = row_of(&comparison, "work");
+    assert_non_null(work);
+    /* 400 samples of 800 with a weight of 10: a standard deviation of 141 */
+    assert_true(work->high - work->difference > 270 && work->high - work->difference < 290);
+    comparison_close(&comparison);
+}
+
 static void one_run_against_several_uses_their_variation(void **state)
 {
     (void)state;
@@ -182,6 +199,7 @@ int main(void)
         cmocka_unit_test(changes_below_the_threshold_are_noise),
         cmocka_unit_test(shares_do_not_change_when_everything_grows),
         cmocka_unit_test(one_run_each_has_no_verdict_but_with_noise),
+        cmocka_unit_test(more_than_the_total_of_the_base_has_a_sampling_error),
         cmocka_unit_test(one_run_against_several_uses_their_variation),
         cmocka_unit_test(total_time_counts_a_caller_once),
         cmocka_unit_test(lines_are_rows_of_their_own),
