@@ -68,13 +68,17 @@ function changeText(fn, { old, now }) {
   return `${diff.of_total ? 'total' : 'self'} before ${formatWeight(old)}, ${signed(now - old)}: ${SHIFTS[shiftOf(fn, { old, now })]}`;
 }
 
+// Of a function in all stacks.
+function functionShift(fn) {
+  return shiftOf(fn, diff.of_total ? { old: before.functionTotal[fn], now: sums.functionTotal[fn] }
+    : { old: before.functionSelf[fn], now: sums.functionSelf[fn] });
+}
+
 function changeCell(fn) {
-  const cell = make('td', signed(changeOf(fn)), 'number');
-  const sides = diff.of_total ? { old: before.functionTotal[fn], now: sums.functionTotal[fn] }
-    : { old: before.functionSelf[fn], now: sums.functionSelf[fn] };
+  const cell = make('td', signed(changeOf(fn)), 'number'), shift = functionShift(fn);
   cell.dataset.weight = changeOf(fn);
-  cell.title = SHIFTS[shiftOf(fn, sides)];
-  if (shiftOf(fn, sides) !== SAME) cell.style.background = shiftColour(shiftOf(fn, sides), 0.1);
+  cell.title = SHIFTS[shift];
+  if (shift !== SAME) cell.style.background = shiftColour(shift, 0.1);
   return cell;
 }
 

@@ -48,8 +48,8 @@ function weightCells(weight) {
 function functionRow(fn) {
   const row = make('tr'), name = make('td', undefined, 'name'), mark = make('i');
   const button = make('button', nameOf(fn).length > 90 ? shortName(nameOf(fn)) : nameOf(fn));
-  mark.style.background = kindColour(functionKind[fn]);
-  mark.title = KINDS[functionKind[fn]];
+  mark.style.background = diff ? shiftColour(functionShift(fn), 1) : kindColour(functionKind[fn]);
+  mark.title = diff ? SHIFTS[functionShift(fn)] : KINDS[functionKind[fn]];
   button.title = nameOf(fn);
   button.addEventListener('click', () => showCallers(fn));
   name.append(mark, button);
