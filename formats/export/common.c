@@ -47,6 +47,16 @@ void export_func_name(const struct profile *profile, uint32_t func, struct buffe
     buffer_text(out, is_in_brackets ? "" : "]");
 }
 
+void export_lib_path(const struct profile *profile, const struct profile_lib *lib,
+                     struct buffer *out)
+{
+    const char *path = profile_text(profile, lib->path);
+    const char *slash = lib->category == PROFILE_USER ? strrchr(path, '/') : NULL;
+    size_t directory_bytes = slash ? (size_t)(slash + 1 - path) : 0;
+    buffer_append(out, path, directory_bytes);
+    buffer_text(out, slash ? profile_text(profile, lib->name) : path);
+}
+
 uint32_t export_frame_file(const struct profile *profile, const struct profile_frame *frame)
 {
     return frame->file == PROFILE_NONE ? profile->funcs[frame->func].file : frame->file;

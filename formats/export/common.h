@@ -28,6 +28,10 @@ bool export_func_is_unknown(const struct profile *profile, uint32_t func);
 /* The function's name, or the lib's name in brackets; the model's bytes, unescaped. */
 void export_func_name(const struct profile *profile, uint32_t func, struct buffer *out);
 
+/* The lib's path; for the program, of the executed link. */
+void export_lib_path(const struct profile *profile, const struct profile_lib *lib,
+                     struct buffer *out);
+
 /* The file of the frame's line: a string or PROFILE_NONE. */
 uint32_t export_frame_file(const struct profile *profile, const struct profile_frame *frame);
 

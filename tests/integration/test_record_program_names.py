@@ -25,6 +25,10 @@ class ProgramNames(rec.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         with gzip.open(f"{directory}/rec.json.gz") as file:
             modules = {module["name"] for module in json.load(file)["libs"]}
+        report = subprocess.run([rec.REC, "report", "--by", "module", "--json"], cwd=directory, check=True,
+                                capture_output=True)
+        shown = {row["name"].rsplit("/", 1)[-1] for row in json.loads(report.stdout)["modules"]}
+        self.assertLessEqual(shown & {"file", "link", "other"}, modules)
         profile = decoders.Pprof(f"{directory}/rec.pb.gz")
         mapping = profile.mappings[1]
         first = profile.text(mapping[5][0])

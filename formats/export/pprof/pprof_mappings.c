@@ -6,9 +6,7 @@
 #include "export/pprof/protobuf.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Named by more than its address ("0x1234", "libfoo.so.1+0x1234"). */
 static bool is_named(const struct profile *profile, const struct profile_address *address)
@@ -80,18 +78,14 @@ static uint32_t build_id_text(struct text_table *texts, const struct profile_lib
     return text_table_add(texts, hex);
 }
 
-/* For the program, the executed link: a link opens the same file and names the profile. */
+/* A link opens the same file and names the profile. */
 static uint32_t filename_text(struct text_table *texts, const struct profile *profile,
                               const struct profile_lib *lib)
 {
-    char filename[4096];
-    const char *path = profile_text(profile, lib->path), *name = profile_text(profile, lib->name);
-    const char *slash = strrchr(path, '/');
-    int size =
-        slash ? snprintf(filename, sizeof(filename), "%.*s/%s", (int)(slash - path), path, name)
-              : 0;
-    bool is_link = lib->category == PROFILE_USER && size > 0 && (size_t)size < sizeof(filename);
-    return text_table_add(texts, is_link ? filename : path);
+    buffer_clear(&texts->name);
+    export_lib_path(profile, lib, &texts->name);
+    buffer_u8(&texts->name, 0);
+    return text_table_add(texts, texts->name.failed ? "" : (const char *)texts->name.bytes);
 }
 
 struct output {

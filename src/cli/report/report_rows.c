@@ -3,6 +3,7 @@
 
 #include "annotate/tally.h"
 #include "base/containers/array.h"
+#include "export/common.h"
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -97,9 +98,14 @@ static int add_line(struct building *building, const struct sum *sum)
 static int add_module(struct building *building, const struct sum *sum)
 {
     const struct profile *profile = building->report->profile;
-    bool is_last = sum->index == profile->lib_count;
-    return add(building, sum, "", "",
-               is_last ? "[no module]" : profile_text(profile, profile->libs[sum->index].path));
+    struct buffer path = {0};
+    if (sum->index == profile->lib_count)
+        return add(building, sum, "", "", "[no module]");
+    export_lib_path(profile, &profile->libs[sum->index], &path);
+    buffer_u8(&path, 0);
+    int err = path.failed ? -ENOMEM : add(building, sum, "", "", (const char *)path.bytes);
+    buffer_free(&path);
+    return err;
 }
 
 static int add_process(struct building *building, const struct sum *sum)
