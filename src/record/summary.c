@@ -243,6 +243,7 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         {"waiting_ns", off_cpu->waiting_ns},
         {"runnable_ns", off_cpu->runnable_ns},
         {"lost_ns", off_cpu->lost_ns},
+        {"filled_ns", off_cpu->filled_ns},
         {"with_stack_ns", off_cpu->with_stack_ns},
         {"short_ns", off_cpu->short_ns},
         {"unseen_ns", off_cpu->unseen_ns},
@@ -259,6 +260,7 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         {"inferred", off_cpu->inferred},
         {"guessed", off_cpu->guessed},
         {"cpu_ns", off_cpu->cpu_ns},
+        {"storm", off_cpu->storm},
         {"stuck", off_cpu->is_stuck},
     };
     if (!off_cpu->method)

@@ -91,6 +91,7 @@ struct record_off_cpu {
     const char *method; /* static text: "switch-records"; NULL: not recorded */
     uint64_t interval_ns;
     uint64_t waiting_ns, runnable_ns, lost_ns; /* of all threads; lost: records are missing */
+    uint64_t filled_ns;                        /* records are missing, schedstat has the sums */
     /* Parts of waiting_ns: with a stack; shorter than two ticks, and met by none; not seen. */
     uint64_t with_stack_ns, short_ns, unseen_ns;
     uint64_t samples;
@@ -106,6 +107,7 @@ struct record_off_cpu {
     uint64_t guessed;                /* stacks that end at a guess: incomplete */
     uint64_t mappings_left_out;      /* beyond the budget: code there has no symbols */
     uint64_t cpu_ns;                 /* cost in rec */
+    uint64_t storm;                  /* switches a second that have ended the records; 0: none */
     bool is_stuck;                   /* a read of a process did not return: all but method is 0 */
     /* What descriptors of waits lead to; owned, freed by record_summary_free(). */
     struct record_wait_object {

@@ -5,7 +5,9 @@ call of the program notices; without the option nothing of the kind is there."""
 import collections
 import os
 import re
+import signal
 import subprocess
+import time
 
 import rec
 from test_security_sandbox import install
@@ -195,6 +197,32 @@ class OffCpu(rec.Case):
         for options in (("-F", "99"), ("-e", "page-faults"), ("-c", "100000"), ("--record", "thread-lifecycle")):
             run = self.record("true", rec_options=("--off-cpu-only", *options))
             self.assertEqual(run.status, 125, options)
+
+    def test_a_storm_of_switches_is_left_to_schedstat(self):
+        """While rec is stopped its rings overflow, and the storm costs too much afterwards: sums stay exact."""
+        directory = self.new_directory()
+        command = [rec.REC, "--off-cpu", "-o", "rec.data", "--", str(rec.target("switch_storm")), "3"]
+        with subprocess.Popen(command, cwd=directory, stderr=subprocess.PIPE) as process:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGCONT)
+            stderr = process.communicate(timeout=60)[1]
+        run = rec.Run(subprocess.CompletedProcess(command, process.returncode, b"", stderr), directory, 0)
+        self.assertEqual(run.status, 0, stderr)
+        count = {key: int(run.summary["off_cpu." + key])
+                 for key in ("switches", "lost_records", "filled_ns", "lost_ns", "storm")}
+        for thread in run.info["threads"]:
+            parts = thread["cpu_ns"] + thread["waiting_ns"] + thread["runnable_ns"]
+            self.assert_within(parts / thread["lifetime_ns"], 1, 0.03)
+        self.assertEqual(count["lost_ns"], 0)
+        if count["lost_records"] == 0:
+            self.skipTest("the machine is too busy: no ring has overflown")
+        self.assertGreater(count["filled_ns"], 0)
+        if count["storm"] == 0 and count["switches"] + count["lost_records"] < 3 * 55000:
+            self.skipTest("the machine is too busy for a storm")
+        self.assertGreater(count["storm"], 27000)
+        self.assertIn(b"after a storm of", stderr)
 
     def start(self, *command, **options):
         process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, **options)

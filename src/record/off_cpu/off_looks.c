@@ -193,6 +193,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
         look = look_at(looks, process, &files);
     thread_files_close(&files);
     thread->look.end_ns = monotonic_ns();
+    thread->look.turns = look.account.turns;
     if (look.error == 0)
         off_waits_take_account(looks->waits, thread, &look.account);
     count(&looks->counts, &look);

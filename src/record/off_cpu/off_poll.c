@@ -127,3 +127,38 @@ void off_poll_round(struct off_poll *poll, pid_t root, uint64_t now_ns)
     uint64_t cost_ns = LIST_COST_PARTS * (monotonic_ns() - now_ns);
     poll->list_due_ns = now_ns + (cost_ns > LIST_NS ? cost_ns : LIST_NS);
 }
+
+/* The state by the records may be older than the state in /proc. */
+static void adopt(struct off_poll *poll, struct off_thread *thread, uint64_t now_ns)
+{
+    bool is_on = is_running(thread->process->pid, thread->tid);
+    bool was_off = thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN;
+    if (was_off && !is_on) {
+        thread->run.state = RUN_BLOCKED;
+        return;
+    }
+    struct run_interval interval;
+    if (thread->run.state != RUN_ON) {
+        interval = thread_run_in(&thread->run, now_ns);
+        off_waits_end(poll->waits, thread, &interval);
+    }
+    if (is_on)
+        return;
+    interval = thread_run_out(&thread->run, false, now_ns);
+    off_waits_end(poll->waits, thread, &interval);
+    off_waits_begin(poll->waits, thread);
+}
+
+void off_poll_adopt(struct off_poll *poll, uint64_t now_ns)
+{
+    for (size_t i = poll->tasks->count; i-- > 0;) {
+        struct off_thread *thread = poll->tasks->threads[i];
+        struct run_account account;
+        if (thread_account_read(thread->process->pid, thread->tid, &account) != 0) {
+            off_records_end_thread(poll->records, thread, now_ns);
+            continue;
+        }
+        thread->poll = (struct thread_poll){.account = account, .read_ns = now_ns};
+        adopt(poll, thread, now_ns);
+    }
+}

@@ -24,5 +24,8 @@ struct off_poll {
     uint64_t list_due_ns;
 };
 
+/* Takes over from the switch records, which have ended now. */
+void off_poll_adopt(struct off_poll *poll, uint64_t now_ns);
+
 /* Reads what is due; root: the first process. */
 void off_poll_round(struct off_poll *poll, pid_t root, uint64_t now_ns);

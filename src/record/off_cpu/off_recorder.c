@@ -29,6 +29,9 @@ enum { SINGLE_CUTS_MAX = 256, SINGLE_CUTS_MIN = 16, SINGLE_CUTS_OF_ALL = 16384 }
 enum { CHECKS_MAX = 64 };
 /* Records are read again after so many looks: the rings must not fill. */
 enum { LOOKS_AT_ONCE = 32, TRIES_MAX = 4 };
+/* A context switch with its two records costs the program 1.1 us more. Beyond 3 % of its CPU time,
+ * or of a processor if it uses less, schedstat takes the place of the records. */
+enum { SWITCH_COST_NS = 1100, RECORDS_OF_SWITCH = 2, COST_PARTS = 33 };
 /* A look that has not returned after this time hangs in the kernel. */
 enum { STUCK_SECONDS = 2 };
 
@@ -49,6 +52,9 @@ struct off_recorder {
     uint32_t stop;     /* atomic */
     uint64_t begin_ns; /* atomic: end of the delay before sampling; 0: not yet */
     uint64_t next_tick, flush_due_ns;
+    /* Of the window: its begin, and the sums then. */
+    uint64_t window_ns, window_records, window_on_ns;
+    uint64_t storm;     /* switches a second that have ended the records; 0: none */
     uint64_t record_ns; /* the latest look that has found a record */
     uint64_t cpu_ns;    /* of the thread, when it has ended */
 };
@@ -234,6 +240,33 @@ static uint64_t single_cuts(size_t threads)
 }
 
 /* Woken threads without a processor exist where more threads are runnable than processors. */
+/* Switches a second in the window that ends now, if they cost too much. */
+static uint64_t find_storm(struct off_recorder *recorder, uint64_t now_ns)
+{
+    uint64_t records = recorder->records.switches + recorder->records.lost;
+    uint64_t on_ns = recorder->waits.sums.on_ns, length_ns = now_ns - recorder->window_ns;
+    uint64_t switches = (records - recorder->window_records) / RECORDS_OF_SWITCH;
+    uint64_t used_ns = on_ns - recorder->window_on_ns;
+    recorder->window_ns = now_ns;
+    recorder->window_records = records;
+    recorder->window_on_ns = on_ns;
+    if (used_ns < length_ns)
+        used_ns = length_ns;
+    return switches * SWITCH_COST_NS > used_ns / COST_PARTS
+               ? (uint64_t)((double)switches * 1e9 / (double)length_ns)
+               : 0;
+}
+
+/* Of the tree of a command: the processes of other recordings cannot be listed. */
+static void end_records(struct off_recorder *recorder, uint64_t storm)
+{
+    off_rings_end(&recorder->rings);
+    uint64_t now_ns = read_records(recorder);
+    recorder->is_polled = true;
+    recorder->storm = storm;
+    off_poll_adopt(&recorder->poll, now_ns);
+}
+
 static void flush(struct off_recorder *recorder, uint64_t until_ns)
 {
     bool is_crowded = proc_runnable() > recorder->rings.records.count;
@@ -243,6 +276,9 @@ static void flush(struct off_recorder *recorder, uint64_t until_ns)
     for (size_t i = 0; i < recorder->tasks.count; i++)
         off_waits_flush(&recorder->waits, recorder->tasks.threads[i], until_ns);
     recorder->flush_due_ns = until_ns + window_ns(recorder);
+    uint64_t storm = find_storm(recorder, until_ns);
+    if (storm && !recorder->is_polled && load_acquire(&recorder->root_pid))
+        end_records(recorder, storm);
 }
 
 static void begin(struct off_recorder *recorder, uint64_t begin_ns)
@@ -319,7 +355,7 @@ static void *off_recorder_thread(void *argument)
     uint64_t now_ns = monotonic_ns();
     recorder->next_tick = wait_tick_from(&recorder->waits.ticks, now_ns);
     recorder->flush_due_ns = now_ns + window_ns(recorder);
-    recorder->record_ns = now_ns;
+    recorder->record_ns = recorder->window_ns = now_ns;
     while (!load_acquire(&recorder->stop)) {
         run_once(recorder);
         wait_for_work(recorder);
@@ -373,6 +409,7 @@ static void add_totals(const struct off_recorder *recorder, struct record_off_cp
     summary->waiting_ns = sums->waiting_ns;
     summary->runnable_ns = sums->runnable_ns;
     summary->lost_ns = sums->lost_ns;
+    summary->filled_ns = sums->filled_ns;
     summary->with_stack_ns = sums->with_stack_ns;
     summary->short_ns = sums->short_ns;
     summary->unseen_ns = sums->unseen_ns;
@@ -389,6 +426,7 @@ static void add_totals(const struct off_recorder *recorder, struct record_off_cp
     summary->inferred = looks->inferred;
     summary->guessed = looks->guessed;
     summary->cpu_ns = recorder->cpu_ns;
+    summary->storm = recorder->storm;
 }
 
 /* Moves the texts into the summary. */

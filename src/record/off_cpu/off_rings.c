@@ -103,6 +103,13 @@ int off_rings_record_system(struct off_rings *rings, int cgroup_fd)
     return system_events_open(&rings->records.events, rings->records.set, cgroup_fd);
 }
 
+void off_rings_end(struct off_rings *rings)
+{
+    off_rings_wake(rings, false);
+    event_set_close(rings->records.set);
+    close_rings(&rings->wakes);
+}
+
 /* The kernel puts a thread on another processor after the OUT record is in its ring: an IN record
  * older than the look at any ring follows an OUT record that this look has found. */
 uint64_t off_rings_look(struct off_rings *rings)

@@ -43,6 +43,9 @@ int off_rings_attach(struct off_rings *rings, pid_t tid);
  * kernel's negative errno. */
 int off_rings_record_system(struct off_rings *rings, int cgroup_fd);
 
+/* Ends the records of all threads; those in the rings stay. */
+void off_rings_end(struct off_rings *rings);
+
 /* Takes the records until now into view, and returns their time limit for off_rings_next(): the
  * order of the records of a thread is right up to this time. */
 uint64_t off_rings_look(struct off_rings *rings);

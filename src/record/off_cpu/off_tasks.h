@@ -40,6 +40,7 @@ struct off_process {
 struct wait_look {
     struct look_stack *stack;  /* NULL: none yet; used */
     uint64_t begin_ns, end_ns; /* of the look */
+    uint64_t turns;            /* of the thread's account then */
     uint32_t tries;
 };
 

@@ -182,10 +182,62 @@ static void end_wait(struct off_waits *waits, struct off_thread *thread,
     drop_look(thread);
 }
 
+/* CPU time of the account that no record has. */
+static uint64_t unrecorded_ns(const struct off_thread *thread, const struct run_account *account)
+{
+    int64_t cpu_ns = (int64_t)account->cpu_ns - (int64_t)thread->run.sums_ns[RUN_ON] -
+                     thread->excess.base_ns - thread->excess.taken_ns;
+    return cpu_ns > 0 ? (uint64_t)cpu_ns : 0;
+}
+
+/* Records are missing: the account has the CPU time and the time without a processor. The rest was
+ * spent in waits of unknown length, and belongs to the short ones. */
+static void fill_lost(struct off_waits *waits, struct off_thread *thread,
+                      const struct run_interval *interval, const struct run_account *account)
+{
+    uint64_t left_ns = interval->end_ns - interval->start_ns;
+    uint64_t cpu_ns = unrecorded_ns(thread, account);
+    if (cpu_ns > left_ns)
+        cpu_ns = left_ns;
+    left_ns -= cpu_ns;
+    thread_run_explain(&thread->run, RUN_ON, cpu_ns);
+    thread_run_explain(&thread->run, RUN_BLOCKED, left_ns);
+    thread->woken_ns +=
+        run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
+    waits->sums.filled_ns += interval->end_ns - interval->start_ns;
+    waits->sums.waiting_ns += left_ns;
+    short_waits_add(&thread->shorts, interval->start_ns, interval->start_ns + left_ns);
+}
+
+/* The thread has not run since the look, except for the record at the end of the interval. */
+static bool has_waited(const struct off_thread *thread, const struct run_account *account)
+{
+    return thread->look.stack && account->turns - thread->look.turns <= 1;
+}
+
+static void end_lost(struct off_waits *waits, struct off_thread *thread,
+                     const struct run_interval *interval)
+{
+    struct run_account account;
+    bool has_base = thread->excess.has_base && thread->delay.has_base;
+    bool is_known = has_base && waits->read_account &&
+                    waits->read_account(thread->process->pid, thread->tid, &account) == 0;
+    uint64_t length_ns = interval->end_ns - interval->start_ns;
+    if (is_known && has_waited(thread, &account)) {
+        thread_run_explain(&thread->run, RUN_BLOCKED, length_ns);
+        end_wait(waits, thread, interval);
+    } else if (is_known) {
+        fill_lost(waits, thread, interval, &account);
+    } else {
+        waits->sums.lost_ns += length_ns;
+        thread->excess.has_base = false; /* CPU time without records */
+    }
+    drop_look(thread);
+}
+
 void off_waits_end(struct off_waits *waits, struct off_thread *thread,
                    const struct run_interval *interval)
 {
-    uint64_t length_ns = interval->end_ns - interval->start_ns;
     if (waits->is_quiet || thread->is_left_out)
         return;
     switch (interval->state) {
@@ -195,10 +247,11 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
     case RUN_PREEMPTED:
         add_runnable(waits, thread, interval->start_ns, interval->end_ns);
         break;
+    case RUN_ON:
+        waits->sums.on_ns += interval->end_ns - interval->start_ns;
+        break;
     case RUN_LOST:
-        waits->sums.lost_ns += length_ns;
-        thread->excess.has_base = false; /* CPU time without records */
-        drop_look(thread);
+        end_lost(waits, thread, interval);
         break;
     default:
         break;
@@ -276,10 +329,28 @@ static bool is_waiting(struct off_waits *waits, const struct off_thread *thread,
     return !waits->is_runnable(thread->process->pid, thread->tid);
 }
 
+/* After lost records. A thread that has not run since the look still waits; the others are looked
+ * at again. */
+static void resume(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)
+{
+    struct run_account account;
+    bool is_known = waits->read_account &&
+                    waits->read_account(thread->process->pid, thread->tid, &account) == 0;
+    if (is_known && thread->look.stack && account.turns == thread->look.turns) {
+        thread->run.state = RUN_BLOCKED;
+        return;
+    }
+    struct run_interval interval = thread_run_resume(&thread->run, now_ns);
+    off_waits_end(waits, thread, &interval);
+    off_waits_begin(waits, thread);
+}
+
 void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns)
 {
     if (waits->is_quiet)
         return;
+    if (thread->run.state == RUN_LOST)
+        resume(waits, thread, until_ns);
     if (thread->is_active)
         thread->woken_ns += take_woken(waits, thread);
     thread->is_active = false;

@@ -23,6 +23,8 @@
 /* Sums of all threads. */
 struct off_sums {
     uint64_t waiting_ns, runnable_ns, lost_ns;
+    uint64_t on_ns;     /* on a processor, by the records */
+    uint64_t filled_ns; /* without records, with the sums of schedstat */
     /* Parts of waiting_ns: with a stack; shorter than two ticks and not met; not seen. */
     uint64_t with_stack_ns, short_ns, unseen_ns;
     /* CPU time by the account alone, and turns of the same threads. */

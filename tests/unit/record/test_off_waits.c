@@ -410,6 +410,55 @@ static void lost_records_make_no_wait(void **state)
     assert_int_equal(world->queue.entries.size, 0);
 }
 
+static void lose(struct world *world, uint64_t time_ns)
+{
+    const struct ring_record lost = {.type = PERF_RECORD_LOST, .lost = 1, .time_ns = time_ns};
+    off_records_take(&world->records, &lost);
+}
+
+/* 30 ms of 101 on a processor, 20 without one. */
+static void sums_of_lost_records_are_those_of_schedstat(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.cpu_ns = 31 * MS, .delay_ns = 20 * MS, .turns = 9};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    in(world, 1002 * MS);
+    lose(world, 1003 * MS);
+    in(world, 1103 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1103 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 52 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 20 * MS);
+    assert_int_equal(world->waits.sums.lost_ns, 0);
+    assert_int_equal(world->waits.sums.filled_ns, 101 * MS);
+}
+
+/* No turn of the thread is among the lost records; later on there are two. */
+static void a_thread_that_has_not_run_waits_across_lost_records(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.cpu_ns = MS, .turns = 3};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    off_thread_find(&world->tasks, TID)->look.turns = 3;
+    lose(world, 1100 * MS);
+    flush(world, 2000 * MS);
+    account.turns = 4;
+    in(world, 2201 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 1200 * MS);
+    out(world, 2202 * MS);
+    look(world, 2213 * MS, 0x2000);
+    off_thread_find(&world->tasks, TID)->look.turns = 4;
+    lose(world, 2220 * MS);
+    account = (struct run_account){.cpu_ns = 3 * MS, .turns = 6};
+    flush(world, 3000 * MS);
+    assert_int_equal(find(world, 0x2000).weight_ns, 0);
+    assert_int_equal(world->waits.sums.lost_ns, 0);
+}
+
 static void time_before_sampling_does_not_count(void **state)
 {
     struct world *world = *state;
@@ -523,6 +572,8 @@ int main(void)
         TEST(a_thread_that_is_runnable_now_writes_no_wait),
         cmocka_unit_test(runnable_time_is_found_once),
         TEST(lost_records_make_no_wait),
+        TEST(sums_of_lost_records_are_those_of_schedstat),
+        TEST(a_thread_that_has_not_run_waits_across_lost_records),
         TEST(time_before_sampling_does_not_count),
         TEST(an_exec_ends_the_other_threads),
     };

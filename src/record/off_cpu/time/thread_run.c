@@ -52,6 +52,17 @@ void thread_run_lose(struct thread_run *run)
     run->state = RUN_LOST;
 }
 
+struct run_interval thread_run_resume(struct thread_run *run, uint64_t time_ns)
+{
+    return change(run, RUN_LOST, RUN_UNSEEN, time_ns);
+}
+
+void thread_run_explain(struct thread_run *run, enum run_state state, uint64_t part_ns)
+{
+    run->sums_ns[RUN_LOST] -= part_ns;
+    run->sums_ns[state] += part_ns;
+}
+
 struct run_interval thread_run_end(struct thread_run *run, uint64_t time_ns)
 {
     /* No record at all: the thread waited, a running thread has records of its time slices. */

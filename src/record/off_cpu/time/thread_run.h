@@ -42,6 +42,10 @@ struct run_interval thread_run_out(struct thread_run *run, bool is_preempted, ui
 
 /* Records are missing since the last record of this thread, possibly. */
 void thread_run_lose(struct thread_run *run);
+/* The missing records end at this time: the next record shows the state. */
+struct run_interval thread_run_resume(struct thread_run *run, uint64_t time_ns);
+/* Moves time of missing records to another state. */
+void thread_run_explain(struct thread_run *run, enum run_state state, uint64_t part_ns);
 /* The thread has ended, or the recording. Later records have no effect on the sums. */
 struct run_interval thread_run_end(struct thread_run *run, uint64_t time_ns);
 /* Counts from this time on. */
