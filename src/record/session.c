@@ -289,7 +289,7 @@ int session_find_sampler(char path[4096], bool has_hooks, struct error *error)
     ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
     if (length < 0)
         return error_set(error, -errno,
-                         "cannot find out where rec is installed: /proc/self/exe: %s",
+                         "cannot determine where rec is installed: /proc/self/exe: %s",
                          strerror(errno));
     directory[length] = '\0';
     char *slash = strrchr(directory, '/');

@@ -214,7 +214,7 @@ class Places(harm.Case):
             for engine in rec.ENGINES:
                 run = self.recorded_in(engine, [], [], *command)
                 self.assertEqual((run.status, run.stdout), (3, bare.stdout), run.stderr)
-                self.assertIn(b"gave up the time stamp counter", run.stderr)
+                self.assertIn(b"disabled the time stamp counter", run.stderr)
                 self.assertGreater(run.share_of("[not followed]"), 50)
                 self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.08)
 

@@ -183,7 +183,7 @@ class Strangers(rec.Case):
             shutil.copy(path, self.directory + path)
         run = self.record("chroot", self.directory, "/dynamic", str(WORK_MS), rec_options=["-q"])
         self.assertNotIn(b"ld.so", run.stderr)
-        self.assert_listed(run, "dynamic", "where the sampler is not", WORK_MS)
+        self.assert_listed(run, "dynamic", "in another root directory", WORK_MS)
 
     def test_a_c_library_that_is_too_old_for_the_sampler(self):
         """With the sampler such a program would not start: a dynamic linker that calls itself older stands for it."""

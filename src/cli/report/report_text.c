@@ -154,7 +154,7 @@ void report_print(const struct report *report, const struct report_rows *rows,
     print_header(report, inputs);
     if (report->total == 0) {
         printf(style->is_part ? "No samples in the selected part.\n"
-                              : "No samples: rec records CPU time, not waiting.\n");
+                              : "No samples: rec records CPU time, and waiting with --off-cpu.\n");
         return;
     }
     if (rows)

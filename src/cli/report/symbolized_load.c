@@ -74,7 +74,7 @@ static void print_other_event(const struct profile *sum, const struct profile *p
                                                : strcmp(profile_text(sum, shown.name),
                                                         profile_text(profile, other.name)) == 0;
     if (!is_same && profile->sample_count)
-        log_info("%s: its event %s does not add up with %s; --event selects one", path,
+        log_info("%s: event %s cannot be added to %s; select one with --event", path,
                  profile_text(profile, other.name), profile_text(sum, shown.name));
 }
 

@@ -185,9 +185,9 @@ static int print_part(const struct run_summary *run)
                  format_duration(summary->wall_ns).text, format_duration(summary->delay_ns).text,
                  format_duration(summary->cpu_before_ns).text);
     else if (summary->delay_ns)
-        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before were not recorded",
-                 format_duration(summary->delay_ns).text,
-                 format_duration(summary->cpu_before_ns).text);
+        snprintf(
+            start, sizeof(start), "sampling began after %s; %s CPU used before are not recorded",
+            format_duration(summary->delay_ns).text, format_duration(summary->cpu_before_ns).text);
     if (!end[0] && !start[0])
         return 0;
     log_info("%s%s%s", start, start[0] && end[0] ? "; " : "", end);

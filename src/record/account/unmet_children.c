@@ -9,7 +9,7 @@
 #define PATIENCE_NS 250000000
 
 static const char reason[] =
-    "ended before rec has found it: made by vfork() or clone(), or a short "
+    "ended before rec found the process: made by vfork() or clone(), or a short "
     "program without a sampler";
 
 /* Met after all: untracked, or recorded from outside. */

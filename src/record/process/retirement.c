@@ -12,7 +12,7 @@
 static const char *const reasons[RETIREMENT_DONE] = {
     [RETIREMENT_SIGNALFD] = "reads the sampler's signal from a signalfd; not sampled from then on",
     [RETIREMENT_CLOCK] =
-        "gave up the time stamp counter (PR_SET_TSC, strict seccomp); not sampled from then on",
+        "disabled the time stamp counter (PR_SET_TSC, strict seccomp); not sampled from then on",
 };
 
 static void confirm(uint32_t *word)

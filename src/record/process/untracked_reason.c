@@ -92,7 +92,7 @@ const char *untracked_reason_permanent(const struct session *session, pid_t pid,
     if (reason)
         return reason;
     if (lacks_sampler(session, pid))
-        return "in another root directory, where the sampler is not";
+        return "in another root directory, without the sampler";
     if (lacks_address_space(pid))
         return "address space is limited (ulimit -v): the sampler would take too much";
     return NULL;

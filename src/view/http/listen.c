@@ -71,8 +71,7 @@ int listener_open(struct listener *listener, const char *address, unsigned port,
     }
     int err = listener->fd < 0 ? listener->fd : 0;
     if (err == -EADDRINUSE && !port)
-        return error_set(error, err,
-                         "the ports %d to %d of %s are taken: choose another with --port",
+        return error_set(error, err, "ports %d to %d of %s are in use: choose another with --port",
                          LISTEN_FIRST_PORT, LISTEN_LAST_PORT, host);
     if (err)
         return error_set(error, err, "cannot listen on %s, port %u: %s", host, listener->port,

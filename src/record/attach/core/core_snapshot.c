@@ -71,7 +71,7 @@ static int open_core(struct core_reader *reader, const struct core_request *requ
     struct error why = {{0}};
     int err = elf_open(&reader->core, reader->fd, &why);
     if (err)
-        return error_set(error, err, "%s is no core file: %s", request->path, why.text);
+        return error_set(error, err, "%s is not a core file: %s", request->path, why.text);
     for (size_t i = 0; i < elf_segment_count(reader->core) && err == 0; i++)
         if (elf_segment(reader->core, i)->type == PT_NOTE)
             err = take_notes(reader, elf_segment(reader->core, i));
@@ -79,7 +79,7 @@ static int open_core(struct core_reader *reader, const struct core_request *requ
         return error_set(error, err, "cannot read %s: %s", request->path, strerror(-err));
     reader->stacks_left_bytes = stacks_bytes_max(reader->fd);
     if (elf_machine(reader->core) != EM_X86_64 || reader->notes.thread_count == 0)
-        return error_set(error, -ENOEXEC, "%s is no core file of an x86-64 program with threads",
+        return error_set(error, -ENOEXEC, "%s is not a core file of an x86-64 program with threads",
                          request->path);
     return 0;
 }
