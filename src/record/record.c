@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -292,6 +293,11 @@ static uint64_t command_cpu_ns(struct recording *recording, bool command_runs)
     return usage_ns(&usage) + collector_live_ns(recording->collector);
 }
 
+static bool has_exited(const struct record_result *result)
+{
+    return !result->is_running && WIFEXITED(result->wait_status);
+}
+
 static int finish(struct recording *recording, struct error *error)
 {
     struct record_summary *summary = &recording->result->summary;
@@ -302,6 +308,7 @@ static int finish(struct recording *recording, struct error *error)
     uint64_t cpu_ns = command_cpu_ns(recording, command_runs);
     collector_settle_tree(recording->collector, recording->program, cpu_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
+    summary->has_exited = has_exited(recording->result);
     summary->launcher_cpu_ns = own_cpu_ns();
     record_summary_text(summary, &text);
     int err =

@@ -303,6 +303,8 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
     }
     append_off_cpu(&summary->off_cpu, out);
     append_text(out, "end", record_end_name(summary->end));
+    if (summary->has_exited)
+        append_text(out, "exited", "1");
     append_processes(out, "not_followed", &summary->not_followed);
     append_processes(out, "left_running", &summary->left_running);
 }

@@ -124,6 +124,7 @@ struct record_summary {
     bool off_cpu_only;         /* samples were not requested */
     uint32_t frequency_requested;
     uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate if below the request; else 0 */
+    bool has_exited; /* the command, by itself; else it was killed, goes on, or is not ours */
     uint64_t wall_ns;
     uint64_t cpu_billed_ns;   /* rusage of the tree */
     uint64_t cpu_seen_ns;     /* sum of all weights */

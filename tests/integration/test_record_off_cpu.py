@@ -224,6 +224,35 @@ class OffCpu(rec.Case):
         self.assertGreater(count["storm"], 27000)
         self.assertIn(b"after a storm of", stderr)
 
+    def stuck(self, run, after="300ms"):
+        return subprocess.run([rec.REC, "report", "--stuck", "--stuck-after", after, run.path()], capture_output=True,
+                              text=True, check=True, timeout=60).stdout
+
+    def test_a_starved_thread_is_named_with_its_age(self):
+        """Of the lowest priority, beside a busy loop on the same processor."""
+        self.need_program("chrt")
+        processor = min(os.sched_getaffinity(0))
+        loop = "while :; do :; done"
+        self.start("taskset", "-c", processor, "sh", "-c", loop)
+        run, waits = self.recorded_waits("taskset", "-c", processor, "chrt", "-i", "0", "sh", "-c", loop,
+                                         options=("--duration", "3", "--end-command"))
+        runnable = [sample for sample in waits if sample.frames == ["[runnable]"] and sample.name == "sh"]
+        self.assertGreater(seconds(runnable), 2)
+        self.assertLess(max(sample.weight for sample in runnable), 2e9)
+        self.assertRegex(self.stuck(run), r"runnable, without a processor; 1 thread: \d+ sh")
+
+    def test_a_command_that_ends_by_itself_is_not_stuck(self):
+        command = ("bash", "-c", "sleep 0.5; true")
+        run, _ = self.recorded_waits(*command, options=("--stuck-after", "300ms"))
+        self.assertNotIn(b"waiting at the end", run.stderr)
+        self.assertIn("no threads waiting at the end", self.stuck(run))
+        report = subprocess.run([rec.REC, "report", "--off-cpu", run.path()], capture_output=True, text=True, check=True)
+        self.assertIn("wait4", report.stdout)
+        self.assertNotIn("librec-sampler", report.stdout)
+        options = ("--stuck-after", "300ms", "--duration", "400ms", "--end-command")
+        run, _ = self.recorded_waits(*command, options=options)
+        self.assertIn(b"waiting at the end: sleep", run.stderr)
+
     def start(self, *command, **options):
         process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, **options)
         self.addCleanup(process.wait)

@@ -18,11 +18,18 @@ void stuck_free(struct stuck *stuck)
     *stuck = (struct stuck){0};
 }
 
+/* Threads of a command that has exited by itself end with the command, whatever they wait for. */
+static bool has_ended_well(const struct profile *profile, uint32_t thread)
+{
+    return profile->threads[thread].end_ns && profile_note(profile, "exited");
+}
+
 static bool is_at_end(const struct profile *profile, const struct profile_wait *wait)
 {
     uint64_t end_ns = profile->threads[wait->thread].end_ns;
     end_ns = end_ns ? end_ns : profile->end_ns;
-    return profile_wait_end(wait) + END_SLACK_NS >= end_ns;
+    return !has_ended_well(profile, wait->thread) &&
+           profile_wait_end(wait) + END_SLACK_NS >= end_ns;
 }
 
 /* The last wait, if it lasts to the end, else the longest one; false: shorter than after_ns. */

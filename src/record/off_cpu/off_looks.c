@@ -7,6 +7,7 @@
 #include "record/off_cpu/file/wait_frames.h"
 #include "record/procfs/blocked/wait_calls.h"
 #include "record/procfs/proc.h"
+#include "wire/session.h"
 
 #include <errno.h>
 #include <string.h>
@@ -147,6 +148,26 @@ static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_re
     stack->object_number = stack->descriptor_object;
 }
 
+static bool is_sampler(const struct off_process *process, uint64_t return_avma)
+{
+    const struct process_mapping *mapping = process_map_find(process->map, return_avma - 1);
+    const char *slash = mapping ? strrchr(mapping->path, '/') : NULL;
+    return slash && strcmp(slash + 1, SESSION_SAMPLER_NAME) == 0;
+}
+
+/* Functions of the sampler around calls of the C library are no part of the program. Returns the
+ * number of frames left. */
+static uint32_t drop_sampler(struct off_looks *looks, const struct off_process *process,
+                             uint32_t frame_count)
+{
+    uint64_t *frames = looks->looker.frames;
+    uint32_t left = frame_count > 0;
+    for (uint32_t i = 1; i < frame_count; i++)
+        if (!is_sampler(process, frames[i]))
+            frames[left++] = frames[i];
+    return left;
+}
+
 /* A stop concerns all threads of a process: one read stands for the threads looked at next. Waits
  * for a disk are those of single threads, outside of the calls that block. */
 static char state_of(struct off_process *process, pid_t tid, const struct blocked_call *call)
@@ -169,9 +190,10 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
     char state = state_of(process, thread->tid, &look->call);
     struct wait_reason reason =
         wait_reason_find(&looks->wait_modules, &target, look, looks->looker.frames, state);
-    write_mappings(looks, thread, look->frame_count);
+    uint32_t frame_count = drop_sampler(looks, process, look->frame_count);
+    write_mappings(looks, thread, frame_count);
     thread->look.stack =
-        look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, look->frame_count,
+        look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, frame_count,
                        look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED));
     if (thread->look.stack)
         keep_object(looks, process->pid, &reason, thread->look.stack);

@@ -59,7 +59,8 @@ struct off_thread {
     struct wait_cut cut;   /* while blocked */
     struct wait_look look; /* while blocked */
     struct short_waits shorts;
-    struct short_waits runnable; /* intervals of any length, none met */
+    struct short_waits runnable; /* intervals shorter than two ticks */
+    uint64_t ready_ns;           /* a longer one is written up to this time */
     struct run_delay delay;
     struct cpu_excess excess;
     int64_t excess_ns; /* CPU time in waits that are not written yet */

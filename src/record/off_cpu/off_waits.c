@@ -113,6 +113,29 @@ static void add_runnable(struct off_waits *waits, struct off_thread *thread, uin
         short_waits_add(&thread->runnable, start_ns, end_ns);
 }
 
+/* Without a processor for two ticks or more: contiguous samples, one for each window. */
+static void put_runnable(struct off_waits *waits, struct off_thread *thread, uint64_t start_ns,
+                         uint64_t end_ns)
+{
+    struct wait_piece piece = {start_ns, end_ns};
+    if (thread->ready_ns > start_ns)
+        piece.start_ns = thread->ready_ns;
+    if (piece.end_ns <= piece.start_ns)
+        return;
+    waits->sums.runnable_ns += piece.end_ns - piece.start_ns;
+    put_frame(waits, thread, &piece, WAIT_FRAME_RUNNABLE);
+    thread->ready_ns = end_ns;
+}
+
+static void end_runnable(struct off_waits *waits, struct off_thread *thread,
+                         const struct run_interval *interval)
+{
+    if (thread->ready_ns > interval->start_ns)
+        put_runnable(waits, thread, interval->start_ns, interval->end_ns);
+    else
+        add_runnable(waits, thread, interval->start_ns, interval->end_ns);
+}
+
 /* The account is up to date while the thread does not run. */
 static void take_excess(struct off_waits *waits, struct off_thread *thread, uint64_t cpu_ns)
 {
@@ -245,7 +268,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
         end_wait(waits, thread, interval);
         break;
     case RUN_PREEMPTED:
-        add_runnable(waits, thread, interval->start_ns, interval->end_ns);
+        end_runnable(waits, thread, interval);
         break;
     case RUN_ON:
         waits->sums.on_ns += interval->end_ns - interval->start_ns;
@@ -360,6 +383,9 @@ void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_
         share(waits, thread);
     if (thread->runnable.sum_ns > 0)
         put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
+    bool is_preempted = thread->run.state == RUN_PREEMPTED && !thread->is_left_out;
+    if (is_preempted && until_ns > thread->run.since_ns + 2 * waits->ticks.interval_ns)
+        put_runnable(waits, thread, thread->run.since_ns, until_ns);
     if (is_waiting(waits, thread, until_ns))
         cut_wait(waits, thread, until_ns, false, thread->look.stack);
 }

@@ -257,6 +257,23 @@ static void a_preempted_thread_does_not_wait(void **state)
     assert_int_equal(world->waits.sums.runnable_ns, 90 * MS);
 }
 
+static void a_starved_thread_has_contiguous_samples(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    take(world, PERF_RECORD_SWITCH,
+         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1001 * MS);
+    flush(world, 1010 * MS);
+    flush(world, 2000 * MS);
+    flush(world, 3000 * MS);
+    struct found found = find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE));
+    assert_int_equal(found.weight_ns, 1999 * MS);
+    assert_int_equal(found.count, 2);
+    in(world, 3005 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 2004 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 2004 * MS);
+}
+
 static struct run_account account; /* of the thread */
 
 static int read_account(pid_t pid, pid_t tid, struct run_account *read)
@@ -564,6 +581,7 @@ int main(void)
         TEST(a_window_without_a_look_leaves_its_sum_to_the_next),
         TEST(waits_that_no_tick_has_met_are_named_at_the_end),
         TEST(a_preempted_thread_does_not_wait),
+        TEST(a_starved_thread_has_contiguous_samples),
         TEST(a_woken_thread_does_not_wait),
         TEST(short_waits_share_what_is_left_without_wake_ups),
         TEST(cpu_time_of_wake_ups_is_no_wait),
