@@ -4,6 +4,7 @@
 it: also what it used between its last sample and its end, when its parent was there before rec."""
 import os
 import resource
+import subprocess
 
 import rec
 
@@ -31,6 +32,18 @@ export INNER='$WORK 200; :' OUTER='sh -c "$INNER"; sleep 0.2; :'
 (setsid sh -c 'sh -c "$OUTER"; sleep 0.2; : >ended' >/dev/null 2>&1 &)
 while [ ! -e ended ]; do sleep 0.2; done
 sleep 0.5
+"""
+ORPHAN = "($0 0.2 ended &); while [ ! -e ended ]; do sleep 0.1; done; sleep 0.3"
+BURNS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int count, char **arguments)
+{
+    double seconds = atof(arguments[1]);
+    while (clock() < seconds * CLOCKS_PER_SEC) continue;
+    return count > 2 && !fopen(arguments[2], "w");
+}
 """
 MAKEFILE = """
 all: $(patsubst %,%.o,$(shell seq UNITS))
@@ -79,6 +92,27 @@ class Bills(rec.Case):
                     self.assertEqual(run.status, 0, run.stderr)
                     self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.03)
                     self.assertGreater(run.count("cpu_billed_ns"), 390e6)
+
+    def test_processes_recorded_from_outside_are_in_the_bill(self):
+        """As above without a sampler: no process passes on a rusage."""
+        for how in ("left", "ignored"):
+            with self.subTest(how=how):
+                self.assert_billed(rec.target("odd_children"), how, 4, 50, options=["--engine=perf-ring"], least_ms=390)
+
+    def test_orphans_recorded_from_outside_are_in_the_bill(self):
+        static = os.path.join(self.directory, "static")
+        subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", static], input=BURNS.encode(), check=True)
+        commands = (["timeout", "-s", "KILL", "0.6", static, "30"],     # both are killed at once
+                    ["sh", "-c", ORPHAN, static],                       # its parent ends before its exec
+                    ["sh", "-c", f"{static} 0.1; {static} 0.1 & wait"])  # no orphan: billed once
+        for command, least_ms in zip(commands, (50, 200, 200)):
+            with self.subTest(command=command):
+                self.assert_billed(*command, least_ms=least_ms)
+
+    def assert_billed(self, *command, options=(), least_ms):
+        run = self.record(*command, rec_options=options)
+        self.assertGreater(run.count("cpu_billed_ns"), least_ms * 1e6)
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.03)
 
     def test_children_without_exec_are_named(self):
         """Their pids and CPU time come from the parent's wait."""

@@ -6,6 +6,15 @@ void ended_children_note(struct ended_children *children, const struct ended_chi
     children->items[children->next++ % ENDED_CHILDREN_MAX] = *child;
 }
 
+void ended_children_bill(struct ended_children *children, const struct ended_child *child)
+{
+    for (size_t i = 0; i < ENDED_CHILDREN_MAX; i++) {
+        struct ended_child *item = &children->items[i];
+        if (item->pid == child->pid && item->parent_pid == child->parent_pid)
+            item->rusage_ns = child->rusage_ns;
+    }
+}
+
 bool ended_children_take(struct ended_children *children, pid_t parent_pid, pid_t pid)
 {
     for (size_t i = 0; i < ENDED_CHILDREN_MAX; i++) {

@@ -40,6 +40,9 @@ struct ended_children {
 
 void ended_children_note(struct ended_children *children, const struct ended_child *child);
 
+/* The CPU time of a child noted before. Without effect after the wait. */
+void ended_children_bill(struct ended_children *children, const struct ended_child *child);
+
 /* The parent has waited for the child: forgets the entry. pid 0: for any child. False: there was
  * none. */
 bool ended_children_take(struct ended_children *children, pid_t parent_pid, pid_t pid);

@@ -123,6 +123,17 @@ void process_tree_take_leave(struct process_tree *tree, pid_t pid, pid_t parent_
     ended_children_note(&tree->ended, &(struct ended_child){.pid = pid, .parent_pid = parent_pid});
 }
 
+void process_tree_take_outside_end(struct process_tree *tree, const struct ended_child *ended,
+                                   bool is_orphan)
+{
+    if (!is_orphan) {
+        ended_children_bill(&tree->ended, ended);
+        return;
+    }
+    ended_children_take(&tree->ended, ended->parent_pid, ended->pid);
+    tree->detached_ns += ended->rusage_ns;
+}
+
 /* A child of the ended process, reaped by now: by init, unless the parent has passed on a
  * rusage. */
 static bool was_left_to_init(const struct process *ended, const struct process *child)

@@ -39,5 +39,9 @@ void process_tree_take_end(struct process_tree *tree, const struct process *ende
 /* The process is recorded by other means from now on: no wait for it is a surprise. */
 void process_tree_take_leave(struct process_tree *tree, pid_t pid, pid_t parent_pid);
 
+/* A process recorded by other means has ended. is_orphan: its parent ended first. */
+void process_tree_take_outside_end(struct process_tree *tree, const struct ended_child *ended,
+                                   bool is_orphan);
+
 /* CPU time outside of the command's rusage; the whole tree's while the command runs. */
 uint64_t process_tree_live_ns(const struct process_tree *tree, bool command_runs);

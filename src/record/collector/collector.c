@@ -345,6 +345,7 @@ static void end_processes(struct collector *collector, bool command_runs)
 void collector_stop(struct collector *collector, bool command_runs)
 {
     end_thread(collector);
+    outside_catch_up(&collector->outside);
     look_around_now(collector);
     run_round(collector);
     if (collector->config.off_cpu)
@@ -354,9 +355,12 @@ void collector_stop(struct collector *collector, bool command_runs)
     run_round(collector);
     store_release(&collector->config.session->tables->header.stop, 1);
     collector->live_ns = process_tree_live_ns(&collector->tree, command_runs);
+    collector->live_ns -= collector->tree.detached_ns;
     end_processes(collector, command_runs);
     collector->live_ns += untracked_processes_finish(&collector->untracked, command_runs);
     collector->live_ns += outside_finish(&collector->outside, command_runs);
+    departures_settle(&collector->departures);
+    collector->live_ns += collector->tree.detached_ns;
     unmet_children_write(&collector->tree, &collector->samples, UINT64_MAX);
     pending_finish(&collector->pending, true);
     const struct requests *requests = collector->config.session->requests;

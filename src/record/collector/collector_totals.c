@@ -46,6 +46,15 @@ static void write_silent_command(struct collector *collector, struct process *co
                             reason ? reason : "its loader does not preload");
 }
 
+/* No wait of a process recorded from outside is known, so its children without one are found in
+ * the sum only. */
+static uint64_t with_orphans_ns(const struct collector *collector, uint64_t billed_ns)
+{
+    uint64_t recorded_ns = collector->has_command_outside ? outside_cpu_ns(&collector->outside) : 0;
+    bool has_orphans = billed_ns < recorded_ns - recorded_ns / NOISE_PARTS;
+    return has_orphans ? recorded_ns : billed_ns;
+}
+
 /* The rusage without the time before sampling. The seen time, where the kernel's figure lacks some,
  * and where user time is left out. */
 static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_ns)
@@ -55,7 +64,7 @@ static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_n
         summary->cpu_before_ns = billed_ns;
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
     bool is_seen = collector->config.options->kernel_only || lacks_rusage(collector, billed_ns);
-    return is_seen ? summary->cpu_seen_ns : billed_ns;
+    return is_seen ? summary->cpu_seen_ns : with_orphans_ns(collector, billed_ns);
 }
 
 void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,

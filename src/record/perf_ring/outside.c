@@ -42,6 +42,15 @@ int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file)
     return err ? err : ring_source_await_exec(&outside->source, pid, is_in_file);
 }
 
+void outside_set_parent(struct outside *outside, const struct process *process)
+{
+    struct ring_process *found =
+        outside->is_open ? ring_process_find(&outside->source.tasks.processes, process->pid) : NULL;
+    bool is_orphan = process->is_detached && process->ancestor_pid == 0;
+    if (found)
+        found->process.parent_pid = is_orphan ? 0 : process->parent_pid;
+}
+
 bool outside_awaits_exec(const struct outside *outside, pid_t pid)
 {
     const struct ring_process *process =
@@ -60,6 +69,20 @@ pid_t outside_take_executed(struct outside *outside)
     struct ring_tasks *tasks = &outside->source.tasks;
     return outside->is_open && tasks->executed_count > 0 ? tasks->executed[--tasks->executed_count]
                                                          : 0;
+}
+
+bool outside_take_end(struct outside *outside, struct ring_end *end)
+{
+    struct ring_tasks *tasks = &outside->source.tasks;
+    if (!outside->is_open || tasks->end_count == 0)
+        return false;
+    *end = tasks->ends[--tasks->end_count];
+    return true;
+}
+
+uint64_t outside_cpu_ns(const struct outside *outside)
+{
+    return outside->is_open ? outside->source.tasks.cpu_ns : 0;
 }
 
 int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file)
@@ -95,6 +118,7 @@ static void take_over(struct outside *outside, struct process_watch *watch, stru
     uint64_t cpu_ns = 0;
     store_relaxed(is_handed_over, 1);
     if (ring_source_take_over(&outside->source, process->pid, &cpu_ns) == 0) {
+        outside_set_parent(outside, process);
         process_leave(watch, process, cpu_ns);
         return;
     }
@@ -135,6 +159,12 @@ void outside_round(struct outside *outside)
         return;
     ring_tasks_look(&outside->source.tasks);
     outside->look_due_ns = now_ns + LOOK_NS;
+}
+
+void outside_catch_up(struct outside *outside)
+{
+    if (outside->is_open)
+        ring_source_drain(&outside->source, UINT64_MAX);
 }
 
 uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns)

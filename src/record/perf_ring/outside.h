@@ -35,12 +35,18 @@ void outside_close(struct outside *outside);
 /* A process that waits before its exec; is_in_file: an earlier program of this pid is in the file.
  * 0 or a negative errno. */
 int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file);
+/* The parent of a process that was recorded by its sampler: /proc has init once the parent is
+ * gone. */
+void outside_set_parent(struct outside *outside, const struct process *process);
 /* Whether the exec is still to come. */
 bool outside_awaits_exec(const struct outside *outside, pid_t pid);
 /* The exec does not come. */
 void outside_forget(struct outside *outside, pid_t pid);
 /* A process after the awaited exec, each once; 0: no more. */
 pid_t outside_take_executed(struct outside *outside);
+
+/* An ended process, each once. False: no more. */
+bool outside_take_end(struct outside *outside, struct ring_end *end);
 
 /* A running process of the tree. missed_ns: its CPU time so far, becomes [not followed]. 0, or a
  * negative errno: the process is not recorded. */
@@ -67,8 +73,13 @@ size_t outside_count(const struct outside *outside);
 
 /* Reads the rings; looks at CPU times and ends of processes when due. */
 void outside_round(struct outside *outside);
+/* Reads all records, at the end of the recording. */
+void outside_catch_up(struct outside *outside);
 /* At most wait_ns; less where the rings must be read earlier. */
 uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns);
+
+/* CPU time of the ended processes, while they were recorded. */
+uint64_t outside_cpu_ns(const struct outside *outside);
 
 /* The delay before sampling is over. */
 void outside_begin(struct outside *outside);

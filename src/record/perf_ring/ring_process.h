@@ -28,6 +28,7 @@ struct ring_process {
     bool has_fibers;          /* runs on stacks made by the program: see outside.h */
     bool is_in_file;          /* the file has a FORK of this pid, */
     bool is_started;          /* and the name of this program */
+    bool is_orphan;           /* its parent ended first, without a wait */
     pid_t *tids;              /* where single threads are recorded: the threads; owned */
     size_t tid_count, tid_capacity;
     uint64_t start_kernel_ns, kernel_ns; /* system time: at the start, at the last look */

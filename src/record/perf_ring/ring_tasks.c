@@ -37,6 +37,7 @@ void ring_tasks_close(struct ring_tasks *tasks)
     ring_processes_free(&tasks->processes);
     free(tasks->tids);
     free(tasks->executed);
+    free(tasks->ends);
     if (tasks->end_fd >= 0)
         close(tasks->end_fd);
     tasks->tids = NULL;
@@ -169,6 +170,20 @@ static void settle(struct ring_tasks *tasks, struct ring_process *process, uint6
     sample_write_synthetic(tasks->samples, &process->process, process->process.pid,
                            SYNTHETIC_BETWEEN, rest_ns - kernel_ns, time_ns);
     tasks->samples->summary->cpu_billed_ns += used_ns;
+    tasks->cpu_ns += used_ns;
+    account->last_cpu_ns = account->start_cpu_ns + used_ns;
+}
+
+static void note_end(struct ring_tasks *tasks, const struct ring_process *process)
+{
+    struct ring_end *end = tasks->has_system || !process->is_started
+                               ? NULL
+                               : ARRAY_PUSH(tasks->ends, tasks->end_count, tasks->end_capacity);
+    if (end)
+        *end = (struct ring_end){.pid = process->process.pid,
+                                 .parent_pid = process->process.parent_pid,
+                                 .cpu_ns = process->process.account.last_cpu_ns,
+                                 .is_orphan = process->is_orphan};
 }
 
 /* The kernel forgets the CPU time of a process once its parent has waited. The count of the events
@@ -189,6 +204,7 @@ static void end_process(struct ring_tasks *tasks, struct ring_process *process, 
         settle(tasks, process, time_ns);
         task_write_exit(tasks->samples->file, &process->process, time_ns);
     }
+    note_end(tasks, process);
     ring_process_end(&tasks->processes, process);
 }
 
@@ -271,6 +287,14 @@ static void leave_system(struct ring_process *process, const struct ring_record 
         process->process.gone_ns = record->time_ns;
 }
 
+/* An EXIT has the parent of now: init, or a subreaper. Older kernels write the task itself
+ * (perf_event_task_output() in kernel/events/core.c). */
+static bool is_orphan(const struct ring_process *process, const struct ring_record *record)
+{
+    return record->parent_pid != (uint32_t)process->process.parent_pid &&
+           record->parent_pid != record->pid;
+}
+
 /* The first thread may end before the others: the EXIT of the process is the EXIT of its last
  * thread. */
 static void take_exit(struct ring_tasks *tasks, const struct ring_record *record)
@@ -286,6 +310,7 @@ static void take_exit(struct ring_tasks *tasks, const struct ring_record *record
         return;
     }
     if (process->live_threads == 0) {
+        process->is_orphan = is_orphan(process, record);
         end_process(tasks, process, record->time_ns);
         return;
     }

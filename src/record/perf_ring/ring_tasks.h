@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* An ended process, for the account of the tree. */
+struct ring_end {
+    pid_t pid, parent_pid;
+    uint64_t cpu_ns; /* since its fork */
+    bool is_orphan;  /* the parent ended first: no wait adds the CPU time to a rusage */
+};
+
 struct ring_tasks {
     struct ring_processes processes;
     struct ring_maps *maps;
@@ -22,6 +29,9 @@ struct ring_tasks {
     int end_fd;        /* epoll: the pidfd of every process */
     pid_t *executed;   /* processes after the exec that they waited for; owned */
     size_t executed_count, executed_capacity;
+    struct ring_end *ends; /* owned */
+    size_t end_count, end_capacity;
+    uint64_t cpu_ns; /* of the ended processes, while they were recorded */
     bool exclude_kernel;
     bool kernel_only; /* user time is left out: CPU time is not accounted for */
     bool has_system;  /* all tasks are recorded: CPU time is not accounted for each process */

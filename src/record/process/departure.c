@@ -26,6 +26,7 @@ static void arm_own(struct departures *departures, struct process *process)
     uint64_t cpu_ns = proc_cpu_ns(process->pid);
     if (process->is_departing || outside_await_exec(departures->outside, process->pid, true) != 0)
         return;
+    outside_set_parent(departures->outside, process);
     process->is_departing = true;
     process->departed_cpu_ns = cpu_ns;
 }
@@ -70,9 +71,20 @@ void departures_answer(struct departures *departures)
     }
 }
 
+static void settle_ends(struct departures *departures)
+{
+    struct ring_end end;
+    while (outside_take_end(departures->outside, &end)) {
+        const struct ended_child child = {
+            .pid = end.pid, .parent_pid = end.parent_pid, .rusage_ns = end.cpu_ns};
+        process_tree_take_outside_end(departures->watch->tree, &child, end.is_orphan);
+    }
+}
+
 void departures_settle(struct departures *departures)
 {
     pid_t pid;
+    settle_ends(departures);
     while ((pid = outside_take_executed(departures->outside))) {
         struct process *process = process_find(departures->processes, pid);
         if (process && process->is_departing)

@@ -20,5 +20,6 @@ struct departures {
 /* Once a round: answers all announcements; takes back the failed ones. */
 void departures_answer(struct departures *departures);
 
-/* After the kernel rings have been read: ends the processes that have executed their program. */
+/* After the kernel rings have been read: ends the processes that have executed their program, and
+ * gives the CPU time of ended ones to the account of the tree. */
 void departures_settle(struct departures *departures);

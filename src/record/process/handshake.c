@@ -272,9 +272,12 @@ static void leave_outside(struct handshake *handshake, struct join *join,
     struct proc_stat stat;
     if (!before && proc_stat_read(&stat, pid, 0) == 0)
         process_tree_take_leave(handshake->tree, pid, stat.parent);
-    if (!outside_has(handshake->outside, pid) &&
-        outside_adopt(handshake->outside, pid, 0, before != NULL) == 0 && before)
-        process_leave(handshake->watch, before, cpu_ns);
+    bool is_adopted = !outside_has(handshake->outside, pid) &&
+                      outside_adopt(handshake->outside, pid, 0, before != NULL) == 0;
+    if (!is_adopted || !before)
+        return;
+    outside_set_parent(handshake->outside, before);
+    process_leave(handshake->watch, before, cpu_ns);
 }
 
 /* Maps the memory of the process that made the request. The pidfd comes before the proofs. */

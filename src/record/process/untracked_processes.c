@@ -195,6 +195,7 @@ static void check_executable(struct untracked_processes *untracked, struct proce
     uint64_t cpu_ns = proc_cpu_ns(process->pid);
     if (untracked_takes_ring(untracked->session, process->pid) &&
         outside_adopt(untracked->outside, process->pid, 0, true) == 0) {
+        outside_set_parent(untracked->outside, process);
         process_leave(untracked->watch, process, cpu_ns);
         return;
     }

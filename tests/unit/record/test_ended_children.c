@@ -52,6 +52,18 @@ static void children_that_nobody_waited_for_are_summed_up_once(void **state)
     assert_int_equal(ended_children_orphan(&children, 2), 400);
 }
 
+static void cpu_time_known_later_is_billed_until_the_wait(void **state)
+{
+    (void)state;
+    note(7, 1, 0);
+    note(8, 1, 0);
+    assert_true(ended_children_take(&children, 1, 8));
+    for (pid_t pid = 7; pid <= 8; pid++)
+        ended_children_bill(&children, &(struct ended_child){pid, 1, 100});
+    ended_children_bill(&children, &(struct ended_child){7, 2, 50}); /* another parent's */
+    assert_int_equal(ended_children_orphan(&children, 1), 100);
+}
+
 static void the_tables_stay_within_their_sizes(void **state)
 {
     (void)state;
@@ -70,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_wait_takes_the_child_of_this_parent_once, set_up),
         cmocka_unit_test_setup(children_that_nobody_waited_for_are_summed_up_once, set_up),
+        cmocka_unit_test_setup(cpu_time_known_later_is_billed_until_the_wait, set_up),
         cmocka_unit_test_setup(the_tables_stay_within_their_sizes, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
