@@ -65,6 +65,12 @@ uint32_t wait_object_of(const struct profile *profile, const struct profile_wait
     return number;
 }
 
+bool profile_wait_is_sum(const struct profile *profile, const struct profile_wait *wait)
+{
+    return wait_reason_of_call(profile, wait->call).kind == PROFILE_RUNNABLE &&
+           wait_object_of(profile, wait) > 1;
+}
+
 int profile_add_wait_object(struct profile *profile, const struct profile_sample *sample,
                             uint32_t number)
 {

@@ -84,7 +84,10 @@ static int add_wait(struct building *building, const struct profile_wait *wait)
     }
     if (id == INTERN_NONE)
         return -ENOMEM;
-    const struct wait_sum sum = {wait->length_ns, wait->length_ns, 1};
+    struct wait_sum sum = {wait->length_ns, wait->length_ns, 1};
+    if (sum.longest_ns > groups->members[id].sum.longest_ns &&
+        profile_wait_is_sum(groups->profile, wait))
+        sum.longest_ns = 0;
     add_to(&groups->members[id].sum, &sum);
     return 0;
 }

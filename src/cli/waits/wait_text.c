@@ -79,7 +79,7 @@ struct wait_object wait_text_object(const struct profile *profile, uint32_t thre
 {
     struct wait_object object = {{0}};
     char key[48];
-    if (number == 0)
+    if (number == 0 || reason->kind != PROFILE_WAITING)
         return object;
     if (strcmp(reason->text, "lock") == 0) {
         snprintf(object.text, sizeof(object.text), "held by %u %.100s", number,

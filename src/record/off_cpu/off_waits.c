@@ -3,10 +3,10 @@
 
 #include "record/off_cpu/file/wait_frames.h"
 
-/* stack NULL: only the frame. */
+/* stack NULL: only the frame, with a number. */
 static void put(struct off_waits *waits, const struct off_thread *thread,
                 const struct wait_piece *piece, const struct look_stack *stack,
-                enum wait_frame frame)
+                enum wait_frame frame, uint64_t number)
 {
     const uint64_t avma = wait_frame_avma(frame);
     size_t count = stack ? stack->frame_count : 1;
@@ -17,7 +17,9 @@ static void put(struct off_waits *waits, const struct off_thread *thread,
         .time_ns = piece->start_ns,
         .since_ns = thread->file_ns,
         .program_ns = thread->process->program_ns,
-        .sample = {.weight_ns = piece->end_ns - piece->start_ns, .frame_count = count},
+        .sample = {.weight_ns = piece->end_ns - piece->start_ns,
+                   .frame_count = count,
+                   .object_number = number},
     };
     if (stack) {
         entry.sample.object_avma = stack->object_avma;
@@ -30,7 +32,7 @@ static void put(struct off_waits *waits, const struct off_thread *thread,
 static void put_frame(struct off_waits *waits, const struct off_thread *thread,
                       const struct wait_piece *piece, enum wait_frame frame)
 {
-    put(waits, thread, piece, NULL, frame);
+    put(waits, thread, piece, NULL, frame, 0);
 }
 
 /* stack NULL: not seen. */
@@ -41,7 +43,7 @@ static void put_wait(struct off_waits *waits, const struct off_thread *thread,
     if (stack) {
         waits->sums.with_stack_ns += length_ns;
         off_objects_add(&waits->objects, stack->descriptor_object, length_ns);
-        put(waits, thread, piece, stack, WAIT_FRAME_UNSEEN);
+        put(waits, thread, piece, stack, WAIT_FRAME_UNSEEN, 0);
     } else {
         waits->sums.unseen_ns += length_ns;
         put_frame(waits, thread, piece, WAIT_FRAME_UNSEEN);
@@ -286,7 +288,7 @@ static void put_sum(struct off_waits *waits, const struct off_thread *thread,
                     struct short_waits *shorts, enum wait_frame frame)
 {
     const struct wait_piece piece = {shorts->since_ns, shorts->since_ns + shorts->sum_ns};
-    put_frame(waits, thread, &piece, frame);
+    put(waits, thread, &piece, NULL, frame, shorts->intervals);
     short_waits_clear(shorts);
 }
 

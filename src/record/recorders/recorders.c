@@ -72,8 +72,8 @@ static const struct record_parameter off_cpu_parameters[] = {
      .help = "time between two looks at the stacks of waiting threads, 1ms to 1s"},
 };
 
-/* Address: the futex. Number: the holder of a mutex, the awaited process, or the number of the note
- * off_cpu.object. */
+/* Address: the futex. Number: the holder of a mutex, the awaited process, the number of the note
+ * off_cpu.object, or of a sum the number of its intervals. */
 static const struct recorder_event off_cpu_events[] = {
     {RECORD_EVENT_OFF_CPU, "off-cpu", "ns", true},
 };

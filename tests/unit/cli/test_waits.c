@@ -114,6 +114,29 @@ static void threads_that_wait_for_locks_or_each_other_are_no_pool(void **state)
 
 #define S UINT64_C(1000000000)
 
+/* Five intervals without a processor, and one. */
+static void a_sum_of_intervals_is_no_long_wait(void **state)
+{
+    (void)state;
+    struct wait_groups groups;
+    struct stuck stuck;
+    struct profile *profile = make(2);
+    build_wait(profile, 0, "[runnable]", 10, 80);
+    build_wait(profile, 1, "[runnable]", 20, 60);
+    const struct profile_sample sum = {.time_ns = 10, .thread = 0};
+    assert_int_equal(profile_add_wait_object(profile, &sum, 5), 0);
+    finish(profile, 200);
+    assert_int_equal(stuck_find(&stuck, profile, 50, false), 0);
+    assert_int_equal(stuck.wait_count, 1);
+    assert_int_equal(stuck.waits[0].wait.thread, 1);
+    stuck_free(&stuck);
+    assert_int_equal(wait_groups_build(&groups, profile, false), 0);
+    assert_int_equal(groups.groups[0].sum.total_ns, 140);
+    assert_int_equal(groups.groups[0].sum.longest_ns, 60);
+    wait_groups_free(&groups);
+    profile_free(profile);
+}
+
 static void threads_with_long_waits_are_named_with_their_age(void **state)
 {
     (void)state;
@@ -190,6 +213,7 @@ static void times_of_a_thread_are_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sum_of_intervals_is_no_long_wait),
         cmocka_unit_test(equal_stacks_of_threads_are_one_group),
         cmocka_unit_test(threads_that_wait_at_one_place_only_are_a_pool),
         cmocka_unit_test(threads_that_wait_for_locks_or_each_other_are_no_pool),

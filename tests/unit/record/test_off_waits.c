@@ -257,6 +257,26 @@ static void a_preempted_thread_does_not_wait(void **state)
     assert_int_equal(world->waits.sums.runnable_ns, 90 * MS);
 }
 
+static void preempt(struct world *world, uint64_t from_ns, uint64_t until_ns)
+{
+    take(world, PERF_RECORD_SWITCH,
+         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, from_ns);
+    in(world, until_ns);
+}
+
+static void a_sum_has_the_number_of_its_intervals(void **state)
+{
+    struct world *world = *state;
+    size_t at = 0;
+    start(world, 1000 * MS);
+    for (uint64_t i = 0; i < 5; i++)
+        preempt(world, (1001 + 10 * i) * MS, (1004 + 10 * i) * MS);
+    flush(world, 2000 * MS);
+    const struct off_entry *entry = off_entry_next(&world->queue.entries, &at);
+    assert_int_equal(entry->sample.weight_ns, 15 * MS);
+    assert_int_equal(entry->sample.object_number, 5);
+}
+
 static void a_starved_thread_has_contiguous_samples(void **state)
 {
     struct world *world = *state;
@@ -582,6 +602,7 @@ int main(void)
         TEST(waits_that_no_tick_has_met_are_named_at_the_end),
         TEST(a_preempted_thread_does_not_wait),
         TEST(a_starved_thread_has_contiguous_samples),
+        TEST(a_sum_has_the_number_of_its_intervals),
         TEST(a_woken_thread_does_not_wait),
         TEST(short_waits_share_what_is_left_without_wake_ups),
         TEST(cpu_time_of_wake_ups_is_no_wait),
