@@ -27,7 +27,6 @@ struct record_result {
     struct open_file_cache
         open_files;        /* mapped files gone from their paths; for open_file_cache_free() */
     bool has_target_ended; /* of running processes: none is left */
-    char target_name[16];  /* of the first target, where running processes were recorded */
     int wait_status;       /* as from waitpid(), if started and not running */
     int exit_status;       /* if not started: 125, 126 or 127 */
     struct record_summary summary;

@@ -281,6 +281,8 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
     append_text(out, "engine", record_engine_name(summary->engine));
     if (summary->engine_reason)
         append_text(out, "engine_reason", summary->engine_reason);
+    if (summary->target[0])
+        append_text(out, "target", summary->target);
     append_counters(summary, out);
     for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++)
         buffer_printf(out, "cut.%s=%" PRIu64 "\n", record_cut_name(cut), summary->cut[cut]);

@@ -117,11 +117,14 @@ struct record_off_cpu {
     size_t object_count;
 };
 
+enum { RECORD_TARGET_BYTES = 128 };
+
 struct record_summary {
     enum record_engine engine;
-    const char *engine_reason; /* why not perf-trap; NULL */
-    const char *event;         /* of the samples, borrowed from the options; NULL: CPU time */
-    bool off_cpu_only;         /* samples were not requested */
+    const char *engine_reason;        /* why not perf-trap; NULL */
+    char target[RECORD_TARGET_BYTES]; /* of a recording from outside; empty: a command */
+    const char *event; /* of the samples, borrowed from the options; NULL: CPU time */
+    bool off_cpu_only; /* samples were not requested */
     uint32_t frequency_requested;
     uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate if below the request; else 0 */
     bool has_exited; /* the command, by itself; else it was killed, goes on, or is not ours */

@@ -32,25 +32,23 @@ static const char *plural(uint32_t count, const char *one, const char *many)
     return count == 1 ? one : many;
 }
 
-static const char *ending(const struct run_summary *run, struct run_summary_ending *room)
+static struct run_summary_ending ending(const struct run_summary *run)
 {
+    struct run_summary_ending none = {""}, ended = {"ended"}, running = {"still running"};
     if (run->is_attached)
-        return run->result->has_target_ended ? "ended" : "goes on";
-    if (run->result->is_running)
-        return "still running";
-    *room = run_summary_ending(run->result->wait_status);
-    return room->text;
+        return run->result->has_target_ended ? ended : none;
+    return run->result->is_running ? running : run_summary_ending(run->result->wait_status);
 }
 
 static int print_ran(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
-    struct run_summary_ending room;
-    log_info("%s %s %s and used %s CPU (%s %s, %s %s), %s", run->command,
+    struct run_summary_ending end = ending(run);
+    log_info("%s %s %s and used %s CPU (%s %s, %s %s)%s%s", run->command,
              run->is_attached ? "was recorded for" : "ran", format_duration(summary->wall_ns).text,
              format_duration(summary->cpu_billed_ns).text, format_count(summary->threads).text,
              plural(summary->threads, "thread", "threads"), format_count(summary->processes).text,
-             plural(summary->processes, "process", "processes"), ending(run, &room));
+             plural(summary->processes, "process", "processes"), end.text[0] ? ", " : "", end.text);
     return 1;
 }
 

@@ -13,7 +13,7 @@
 #define RUN_SUMMARY_CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
 
 struct run_summary {
-    const char *command; /* or the first recorded process */
+    const char *command; /* or what was recorded from outside */
     bool is_attached;    /* running processes were recorded */
     const struct record_result *result;
     const struct profile *profile; /* resolved; NULL: not converted */

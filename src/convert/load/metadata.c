@@ -73,4 +73,7 @@ void metadata_load(struct profile *profile, struct capture *capture)
     size_t size;
     const uint8_t *summary = perfdata_feature(capture->reader, PERFDATA_FEATURE_SUMMARY, &size);
     load_summary(profile, summary, size);
+    const char *target = profile_note(profile, "target");
+    if (target)
+        profile->product = profile_string(profile, target);
 }

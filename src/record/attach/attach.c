@@ -212,8 +212,7 @@ static int prepare(struct attachment *attachment, struct error *error)
     raise_file_limit();
     raise_priority();
     struct observer_facts observer = observer_facts_read();
-    err = attach_targets_check(attachment->options, &observer, attachment->result->target_name,
-                               error);
+    err = attach_targets_check(attachment->options, &observer, &attachment->result->summary, error);
     if (err)
         return err;
     uint64_t period_ns = 1000000000 / choose_frequency(attachment);

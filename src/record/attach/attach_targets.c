@@ -12,17 +12,40 @@
 #include <string.h>
 #include <unistd.h>
 
+static void name_system(const struct record_options *options, char target[RECORD_TARGET_BYTES])
+{
+    if (options->cgroup)
+        snprintf(target, RECORD_TARGET_BYTES, "cgroup %s", options->cgroup);
+    else if (options->processors)
+        snprintf(target, RECORD_TARGET_BYTES, "processors %s", options->processors);
+    else
+        snprintf(target, RECORD_TARGET_BYTES, "the system");
+}
+
+static void name_running(const struct record_options *options, const struct target_facts *first,
+                         char target[RECORD_TARGET_BYTES])
+{
+    const char *kind = options->targets_are_threads ? "thread" : "process";
+    int size = snprintf(target, RECORD_TARGET_BYTES, "%s %d (%s)", kind, (int)options->targets[0],
+                        first->name);
+    if (options->target_count > 1)
+        snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, " and %zu more",
+                 options->target_count - 1);
+}
+
 int attach_targets_check(const struct record_options *options,
-                         const struct observer_facts *observer, char name[ATTACH_NAME_BYTES],
+                         const struct observer_facts *observer, struct record_summary *summary,
                          struct error *error)
 {
     int err = 0;
+    if (options->records_system)
+        name_system(options, summary->target);
     for (size_t i = 0; err == 0 && i < options->target_count; i++) {
         struct target_facts facts = target_facts_read(options->targets[i]);
         err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
                             error);
         if (i == 0)
-            snprintf(name, ATTACH_NAME_BYTES, "%s", facts.name);
+            name_running(options, &facts, summary->target);
     }
     return err;
 }

@@ -7,13 +7,12 @@
 #include "record/off_cpu/off_recorder.h"
 #include "record/options.h"
 #include "record/perf_ring/ring_source.h"
+#include "record/summary.h"
 
-#define ATTACH_NAME_BYTES 16
-
-/* Checks running processes and threads before anything is opened; the name of the first one goes to
- * name. 0, or a negative errno with the rule. */
+/* Checks running processes and threads before anything is opened; summary->target gets the name of
+ * what is recorded: "the system", "process 12 (sh)". 0, or a negative errno with the rule. */
 int attach_targets_check(const struct record_options *options,
-                         const struct observer_facts *observer, char name[ATTACH_NAME_BYTES],
+                         const struct observer_facts *observer, struct record_summary *summary,
                          struct error *error);
 
 /* Opens the events of all targets. 0, or a negative errno with the rule. */

@@ -177,22 +177,6 @@ static bool is_attached(const struct record_request *request)
     return request->targets.count > 0 || request->options.records_system;
 }
 
-/* What was recorded, in the summary. */
-static void name_target(const struct record_request *request, const struct record_result *result,
-                        char *text, size_t size)
-{
-    const struct record_options *options = &request->options;
-    if (options->cgroup)
-        snprintf(text, size, "cgroup %s", options->cgroup);
-    else if (options->processors)
-        snprintf(text, size, "processors %s", options->processors);
-    else if (options->records_system)
-        snprintf(text, size, "the system");
-    else if (request->targets.count)
-        snprintf(text, size, "%s %d (%s)", options->targets_are_threads ? "thread" : "process",
-                 (int)request->targets.ids[0], result->target_name);
-}
-
 /* What the conversion needs after the recording. */
 struct conversion {
     struct record_request *request;
@@ -205,11 +189,10 @@ struct conversion {
 
 static void print_summary(const struct conversion *conversion, const struct profile *profile)
 {
-    char target[128];
     struct record_request *request = conversion->request;
-    name_target(request, conversion->result, target, sizeof(target));
+    const char *target = conversion->result->summary.target;
     struct run_summary run = {
-        .command = is_attached(request) ? target : request->options.argv[0],
+        .command = target[0] ? target : request->options.argv[0],
         .is_attached = is_attached(request),
         .result = conversion->result,
         .profile = profile,
