@@ -28,13 +28,14 @@ struct record_options {
     const pid_t *targets; /* running processes to record instead of a command */
     size_t target_count;
     bool targets_are_threads; /* thread ids: only these threads */
-    bool records_system;      /* all processes, or those of the cgroup */
-    const char *processors;   /* "0-3,6"; NULL: all */
-    const char *cgroup;       /* path below the mount point; NULL: none */
-    int output_fd;            /* of rec.data, empty and writable; stays open */
-    const char *output_name;  /* name of the file in messages */
-    uint32_t recorders;       /* set of rows of recorders.h; cpu is recorded in any case */
-    uint32_t frequency;       /* 1 .. RECORD_FREQUENCY_MAX */
+    const char *user;       /* the targets are this user's processes, and may end meanwhile; NULL */
+    bool records_system;    /* all processes, or those of the cgroup */
+    const char *processors; /* "0-3,6"; NULL: all */
+    const char *cgroup;     /* path below the mount point; NULL: none */
+    int output_fd;          /* of rec.data, empty and writable; stays open */
+    const char *output_name; /* name of the file in messages */
+    uint32_t recorders;      /* set of rows of recorders.h; cpu is recorded in any case */
+    uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
     struct event_request events[EVENT_REQUESTS_MAX]; /* a clock is there once; none: CPU time */
     size_t event_count;
     enum record_engine engine;

@@ -3,6 +3,7 @@
 """`rec -a`, `-C`, `-G` and `-u` record processes that rec did not start, until the command behind the options ends."""
 import os
 import pwd
+import signal
 import subprocess
 
 import rec
@@ -114,13 +115,23 @@ class System(rec.Case):
         run = self.record_all("-u", "no-such-user", "--duration", "1", status=125)
         self.assertIn(b"no user 'no-such-user'", run.stderr)
 
+    def test_processes_of_a_user_that_end_meanwhile(self):
+        shells = self.start("sh", "-c", "echo ready; exec >/dev/null; for i in 1 2 3 4; do "
+                            "(while :; do true & true & true & wait; done) & done; wait",
+                            start_new_session=True, **as_nobody())
+        self.addCleanup(os.killpg, shells.pid, signal.SIGKILL)
+        for _ in range(4):
+            run = self.record_all("-q", "-u", str(NOBODY if os.geteuid() == 0 else os.geteuid()),
+                                  "--duration", "0.1", **as_nobody())
+            self.assertTrue(run.info["notes"]["target"].startswith("user "))
+
     def test_a_process_until_the_command_ends(self):
         target = self.start(rec.target("attached"), 30, 1, 0, **as_nobody())
         run = self.record_all("-p", target.pid, "--", "sleep", "0.7", **as_nobody())
         self.assertEqual(run.summary["end"], "command")
         self.assertEqual(self.names(run), {"attached"})
         self.assertIsNone(target.poll())
-        self.assertIn(b"goes on", run.stderr)
+        self.assertNotIn(b", ended", run.stderr)
 
     def test_refusals_name_the_rule(self):
         if os.geteuid() != 0 or int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) < 1:

@@ -289,6 +289,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case OPTION_STUCK_AFTER:
         return units_parse_time(value, "--stuck-after", &request->stuck_after_ns, error);
     case 'u':
+        request->options.user = value;
         return target_list_add_user(&request->targets, value, error);
     case 'a':
     case 'C':

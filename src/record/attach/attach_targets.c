@@ -40,11 +40,15 @@ int attach_targets_check(const struct record_options *options,
     int err = 0;
     if (options->records_system)
         name_system(options, summary->target);
+    else if (options->user)
+        snprintf(summary->target, sizeof(summary->target), "user %s", options->user);
     for (size_t i = 0; err == 0 && i < options->target_count; i++) {
         struct target_facts facts = target_facts_read(options->targets[i]);
+        if (options->user && !facts.has_memory)
+            continue;
         err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
                             error);
-        if (i == 0)
+        if (i == 0 && !options->user)
             name_running(options, &facts, summary->target);
     }
     return err;
@@ -78,7 +82,7 @@ static int attach_running(struct ring_source *source, const struct record_option
         if (facts.pid)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
                                                : ring_source_attach(source, id, NULL, 0);
-        if (err)
+        if (err && (err != -ESRCH || !options->user))
             return refusal_explain(&facts, observer, id, err, error);
     }
     return 0;
