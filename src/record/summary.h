@@ -38,6 +38,7 @@ enum record_cut {
     RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
     RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
     RECORD_CUT_STACK_COPY, /* the stack is larger than the copied bytes */
+    RECORD_CUT_STACK_PAGE, /* the copy ended at a page of the stack without memory: stack_pages.h */
     RECORD_CUT_FOREIGN,    /* SP outside of the thread's known stacks */
     RECORD_CUT_DEEP,       /* too many frames: both ends are in the file */
     RECORD_CUT_GUESS,      /* code without unwind data, and no more than a guess at the caller */

@@ -157,6 +157,13 @@ class Command(Outside):
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
 
+    def test_a_frame_with_pages_never_written(self):
+        """The first copies end at such a page. A read from outside gives it memory."""
+        run = self.record(rec.target("unwritten_frame"), 1000, rec_options=["--engine=perf-ring"], **as_nobody())
+        cut = run.count("samples") - run.count("complete")
+        self.assertGreater(run.complete_percent(), 60, run.summary)
+        self.assertGreaterEqual(run.count("cut.stack-page"), cut - 1, run.summary)
+
     def check_go(self, *options, **how):
         run = self.record(self.build_go("go_program", *options, **how), **as_nobody())
         self.assertEqual(run.summary["engine"], "perf-ring")

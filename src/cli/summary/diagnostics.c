@@ -169,6 +169,8 @@ static const char *explain_cut(enum record_cut cut, const char *path)
                "end of the process";
     case RECORD_CUT_STACK_COPY:
         return "stacks larger than the copied part";
+    case RECORD_CUT_STACK_PAGE:
+        return "pages of the stack not written yet, where the kernel ends its copy";
     case RECORD_CUT_FOREIGN:
         return "stacks allocated by the program, as of coroutines: without perf-ring (see `rec "
                "doctor`) only a page of each can be read safely";

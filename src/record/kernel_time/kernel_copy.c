@@ -6,14 +6,18 @@
 
 #include <string.h>
 
-/* The kernel copies as far as memory is mapped: behind a copy that is not full nothing follows. */
-static uint64_t stack_end_avma(const struct ring_record *record, uint64_t copy_end_avma)
+/* A copy that is not full ends with the stack, or at an absent page. */
+static uint64_t stack_end_avma(const struct ring_record *record, uint64_t copy_end_avma,
+                               struct stack_pages *pages)
 {
-    return record->is_stack_full ? RECORD_ADDRESSES_END : copy_end_avma;
+    bool goes_on = record->is_stack_full ||
+                   (record->stack_bytes > 0 &&
+                    stack_pages_request(pages, (pid_t)record->pid, copy_end_avma, record->time_ns));
+    return goes_on ? RECORD_ADDRESSES_END : copy_end_avma;
 }
 
 bool kernel_copy_build(struct buffer *out, const struct ring_record *record, uint64_t weight_ns,
-                       uint32_t unload_count)
+                       uint32_t unload_count, struct stack_pages *pages)
 {
     struct full_regs regs;
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
@@ -27,7 +31,8 @@ bool kernel_copy_build(struct buffer *out, const struct ring_record *record, uin
     struct record_copy copy = {.known = regs.known,
                                .leaf_bytes = stack_bytes,
                                .stack_start_avma = sp_avma,
-                               .stack_end_avma = stack_end_avma(record, sp_avma + stack_bytes)};
+                               .stack_end_avma =
+                                   stack_end_avma(record, sp_avma + stack_bytes, pages)};
     memcpy(copy.registers, regs.value, sizeof(copy.registers));
     const struct record_header header = {
         .bytes = (uint32_t)(sizeof(header) + sizeof(stack) + sizeof(copy) + stack_bytes),

@@ -84,6 +84,7 @@ int kernel_samples_open(struct kernel_samples *kernel, pid_t command, enum event
 void kernel_samples_close(struct kernel_samples *kernel)
 {
     event_set_release(kernel->set);
+    stack_pages_close(&kernel->pages);
     for (size_t i = 0; i < kernel->ring_count; i++)
         kernel_ring_close(&kernel->rings[i]);
     free(kernel->rings);
@@ -127,7 +128,7 @@ static void write_sample(struct kernel_samples *kernel, struct thread *thread,
     uint32_t unload_count = load_acquire(&process_slot(process)->unload_count);
     kernel->samples->summary->produced++;
     thread->skipped_ns += weight_ns;
-    if (!kernel_copy_build(&kernel->record, record, weight_ns, unload_count)) {
+    if (!kernel_copy_build(&kernel->record, record, weight_ns, unload_count, &kernel->pages)) {
         write_without_user_stack(kernel, thread, record, weight_ns);
         return;
     }

@@ -15,6 +15,7 @@
 
 #include "record/kernel_time/signal_delivery.h"
 #include "record/perf_ring/thread_events.h"
+#include "record/procfs/stack_pages.h"
 #include "record/sample/pending_stacks.h"
 
 #include <stddef.h>
@@ -33,6 +34,7 @@ struct kernel_samples {
     struct thread_events events;
     struct event_set *set;
     struct signal_delivery delivery;
+    struct stack_pages pages;
     struct buffer record; /* of the latest sample */
 };
 

@@ -4,13 +4,23 @@
 #include "record/procfs/blocked/map_lookup.h"
 #include "record/sample/stack_unwind.h"
 
-static enum record_cut cut_of(enum offline_end end, const struct ring_record *record)
+/* The walk needs bytes behind the copy. In a page fault at SP, the kernel copies nothing. */
+static enum record_cut cut_of_copy(struct ring_unwinder *unwinder, const struct ring_record *record,
+                                   const struct stack_view *stack)
+{
+    if (record->is_stack_full || record->stack_bytes == 0)
+        return RECORD_CUT_STACK_COPY;
+    bool is_absent =
+        stack_pages_request(&unwinder->pages, (pid_t)record->pid, stack->hi, record->time_ns);
+    return is_absent ? RECORD_CUT_STACK_PAGE : RECORD_CUT_NO_CFI;
+}
+
+static enum record_cut cut_of(struct ring_unwinder *unwinder, enum offline_end end,
+                              const struct ring_record *record, const struct stack_view *stack)
 {
     switch (end) {
     case OFFLINE_CUT:
-        /* In a page fault at SP, the kernel copies nothing. */
-        return record->is_stack_full || record->stack_bytes == 0 ? RECORD_CUT_STACK_COPY
-                                                                 : RECORD_CUT_NO_CFI;
+        return cut_of_copy(unwinder, record, stack);
     case OFFLINE_UNMAPPED:
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:
@@ -66,7 +76,8 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
     sample->is_complete =
         (result.end == OFFLINE_ROOT || lacks_caller) && count == result.frame_count;
     sample->is_fiber = result.root_is_in_code || lacks_caller;
-    sample->cut = cut_of(count == result.frame_count ? result.end : OFFLINE_UNMAPPED, record);
+    enum offline_end end = count == result.frame_count ? result.end : OFFLINE_UNMAPPED;
+    sample->cut = cut_of(unwinder, end, record, &stack);
     return count > 0;
 }
 
@@ -75,4 +86,5 @@ void ring_unwinder_free(struct ring_unwinder *unwinder)
     two_way_cache_free(&unwinder->rules);
     unwind_cache_free(&unwinder->walks);
     caller_cache_free(&unwinder->callers);
+    stack_pages_close(&unwinder->pages);
 }

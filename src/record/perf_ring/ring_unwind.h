@@ -5,6 +5,7 @@
 #include "record/perf_ring/ring_modules.h"
 #include "record/perf_ring/ring_process.h"
 #include "record/perf_ring/ring_record.h"
+#include "record/procfs/stack_pages.h"
 #include "record/sample/sample_writer.h"
 #include "unwind/offline.h"
 
@@ -14,6 +15,7 @@ struct ring_unwinder {
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;
+    struct stack_pages pages;
     uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk */
 };
 

@@ -77,19 +77,25 @@ static void a_copy_has_registers_stack_and_weight(void **state)
     const uint8_t stack[24] = {1, 2, 3};
     struct buffer out = {0};
     struct stack_copy copy;
+    struct stack_pages pages = {0};
     struct ring_record record = sample_of(registers, stack, sizeof(stack));
-    assert_true(kernel_copy_build(&out, &record, 940000, 3));
+    assert_true(kernel_copy_build(&out, &record, 940000, 3, &pages));
     assert_true(stack_copy_parse(&copy, out.bytes, out.size));
     assert_int_equal(copy.header.weight_ns, 940000);
     assert_int_equal(copy.stack.unload_count, 3);
     assert_int_equal(copy.copy.registers[UNWIND_DWARF_SP], 0x7ffc00001000);
     assert_int_equal(copy.copy.registers[UNWIND_DWARF_PC], 0x401000);
     assert_memory_equal(copy.leaf, stack, sizeof(stack));
+    assert_false(stack_copy_is_whole(&copy)); /* it may have ended at a page without memory */
+    record.time_ns = UINT64_MAX;              /* long after a read of the page */
+    assert_true(kernel_copy_build(&out, &record, 940000, 3, &pages));
+    assert_true(stack_copy_parse(&copy, out.bytes, out.size));
     assert_true(stack_copy_is_whole(&copy));
     record.is_stack_full = true; /* the stack goes on */
-    assert_true(kernel_copy_build(&out, &record, 940000, 3));
+    assert_true(kernel_copy_build(&out, &record, 940000, 3, &pages));
     assert_true(stack_copy_parse(&copy, out.bytes, out.size));
     assert_false(stack_copy_is_whole(&copy));
+    stack_pages_close(&pages);
     buffer_free(&out);
 }
 
@@ -98,12 +104,13 @@ static void without_a_user_stack_there_is_no_copy(void **state)
     (void)state;
     uint64_t registers[17];
     struct buffer out = {0};
+    struct stack_pages pages = {0};
     struct ring_record record = sample_of(registers, NULL, 0);
     record.abi = PERF_SAMPLE_REGS_ABI_NONE;
-    assert_false(kernel_copy_build(&out, &record, 1, 0));
+    assert_false(kernel_copy_build(&out, &record, 1, 0, &pages));
     record.abi = PERF_SAMPLE_REGS_ABI_64;
     registers[7] = UINT64_MAX; /* SP above all user addresses */
-    assert_false(kernel_copy_build(&out, &record, 1, 0));
+    assert_false(kernel_copy_build(&out, &record, 1, 0, &pages));
     buffer_free(&out);
 }
 
