@@ -33,7 +33,7 @@ static void enter(struct off_poll *poll, pid_t pid, pid_t tid, uint64_t now_ns)
     if (!thread)
         return;
     thread->poll = (struct thread_poll){.account = account, .read_ns = now_ns};
-    thread->delay = (struct run_delay){.has_base = true, .base_ns = account.delay_ns};
+    thread->delay = (struct run_delay){.has_base = true, .base_ns = (int64_t)account.delay_ns};
     if (!is_on)
         off_waits_begin(poll->waits, thread);
 }

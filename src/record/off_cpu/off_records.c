@@ -76,7 +76,7 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
     thread->file_ns = record->time_ns;
     thread->is_left_out = records->is_listed;
     thread->delay.has_base = true;
-    thread->excess.has_base = true;
+    thread->excess.has_base = thread->has_all_turns = true;
     if (record->pid != record->parent_pid)
         thread->process->program_ns = record->time_ns;
 }

@@ -5,7 +5,7 @@
 #include "record/off_cpu/look_stack.h"
 #include "record/off_cpu/time/cpu_excess.h"
 #include "record/off_cpu/time/run_delay.h"
-#include "record/off_cpu/short_waits.h"
+#include "record/off_cpu/time/short_waits.h"
 #include "record/off_cpu/time/thread_run.h"
 #include "record/off_cpu/time/wait_cut.h"
 #include "record/procfs/blocked/blocked_call.h"
@@ -63,11 +63,13 @@ struct off_thread {
     uint64_t ready_ns;           /* a longer one is written up to this time */
     struct run_delay delay;
     struct cpu_excess excess;
-    int64_t excess_ns; /* CPU time in waits that are not written yet */
+    bool has_all_turns;      /* recorded from the start, without a loss */
+    int64_t excess_ns;       /* CPU time in waits that are not written yet */
+    uint64_t account_due_ns; /* of a read at the next wait */
     struct thread_poll poll;
-    uint64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
-    bool is_active;    /* has switched since the last window */
-    bool is_left_out;  /* the time off the processor does not count */
+    int64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
+    bool is_active;   /* has switched since the last window */
+    bool is_left_out; /* the time off the processor does not count */
     struct off_thread *next_to_look;
     bool is_to_look; /* in the list of threads to look at */
     bool has_ended;  /* to be freed by the owner of this list */

@@ -2,6 +2,10 @@
 #include "record/off_cpu/off_waits.h"
 
 #include "record/off_cpu/file/wait_frames.h"
+#include "record/off_cpu/off_account.h"
+
+#define READ_AGE_NS UINT64_C(5000000)
+#define READ_MAX_NS UINT64_C(1000000000)
 
 /* stack NULL: only the frame, with a number. */
 static void put(struct off_waits *waits, const struct off_thread *thread,
@@ -83,13 +87,6 @@ static void drop_look(struct off_thread *thread)
     thread->look = (struct wait_look){.stack = NULL};
 }
 
-void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
-{
-    drop_look(thread);
-    thread->cut = wait_cut_begin(&waits->ticks, thread->run.since_ns);
-    add_to_look(waits, thread);
-}
-
 /* A look after the end of the wait was at a later wait. */
 static struct look_stack *stack_of(const struct off_thread *thread, uint64_t end_ns)
 {
@@ -138,41 +135,48 @@ static void end_runnable(struct off_waits *waits, struct off_thread *thread,
         add_runnable(waits, thread, interval->start_ns, interval->end_ns);
 }
 
-/* The account is up to date while the thread does not run. */
-static void take_excess(struct off_waits *waits, struct off_thread *thread, uint64_t cpu_ns)
-{
-    uint64_t turns = thread->excess.turns;
-    bool has_base = thread->excess.has_base;
-    if (thread->run.state != RUN_BLOCKED)
-        return;
-    int64_t excess_ns = cpu_excess_take(&thread->excess, cpu_ns, thread->run.sums_ns[RUN_ON]);
-    thread->excess_ns += excess_ns;
-    waits->sums.excess_ns += excess_ns;
-    waits->sums.excess_turns += has_base ? turns : 0;
-}
-
-static uint64_t take_account(struct off_waits *waits, struct off_thread *thread,
-                             const struct run_account *account)
-{
-    take_excess(waits, thread, account->cpu_ns);
-    return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
-}
-
 void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
                             const struct run_account *account)
 {
-    thread->woken_ns += take_account(waits, thread, account);
+    thread->woken_ns +=
+        off_account_take(thread, account, thread->look.begin_ns, &waits->sums.excess);
     thread->is_active = false;
 }
 
 /* New runnable time after wake-ups. */
-static uint64_t take_woken(struct off_waits *waits, struct off_thread *thread)
+static int64_t take_woken(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns)
 {
     struct run_account account;
     if (!waits->read_account ||
         waits->read_account(thread->process->pid, thread->tid, &account) != 0)
         return 0;
-    return take_account(waits, thread, &account);
+    return off_account_take(thread, &account, until_ns, &waits->sums.excess);
+}
+
+/* At the ages of 5 ms, 10 ms, 20 ms, …, then each second: an ended thread has no account. */
+static void read_account(struct off_waits *waits, struct off_thread *thread)
+{
+    const struct thread_run *run = &thread->run;
+    uint64_t age_ns = run->since_ns - run->start_ns;
+    if (run->since_ns < thread->account_due_ns || age_ns < READ_AGE_NS || waits->is_quiet)
+        return;
+    thread->woken_ns += take_woken(waits, thread, run->since_ns);
+    thread->account_due_ns = run->since_ns + (age_ns < READ_MAX_NS ? age_ns : READ_MAX_NS);
+}
+
+void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
+{
+    drop_look(thread);
+    thread->cut = wait_cut_begin(&waits->ticks, thread->run.since_ns);
+    add_to_look(waits, thread);
+    read_account(waits, thread);
+}
+
+/* At most the sum; 0 for a negative amount. */
+static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
+{
+    uint64_t part_ns = amount_ns > 0 ? (uint64_t)amount_ns : 0;
+    return part_ns < sum_ns ? part_ns : sum_ns;
 }
 
 /* Where the wait itself ended, and the thread was woken. What is written already stays a wait; the
@@ -180,10 +184,10 @@ static uint64_t take_woken(struct off_waits *waits, struct off_thread *thread)
 static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
                             const struct run_interval *interval)
 {
-    uint64_t woken_ns = take_woken(waits, thread);
+    int64_t woken_ns = take_woken(waits, thread, interval->end_ns);
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
-    uint64_t part_ns = woken_ns < open_ns ? woken_ns : open_ns;
-    thread->woken_ns += woken_ns - part_ns;
+    uint64_t part_ns = part_of(woken_ns, open_ns);
+    thread->woken_ns += woken_ns - (int64_t)part_ns;
     if (part_ns)
         add_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
     return interval->end_ns - part_ns;
@@ -225,6 +229,7 @@ static void fill_lost(struct off_waits *waits, struct off_thread *thread,
     if (cpu_ns > left_ns)
         cpu_ns = left_ns;
     left_ns -= cpu_ns;
+    thread->has_all_turns = false;
     thread_run_explain(&thread->run, RUN_ON, cpu_ns);
     thread_run_explain(&thread->run, RUN_BLOCKED, left_ns);
     thread->woken_ns +=
@@ -255,7 +260,7 @@ static void end_lost(struct off_waits *waits, struct off_thread *thread,
         fill_lost(waits, thread, interval, &account);
     } else {
         waits->sums.lost_ns += length_ns;
-        thread->excess.has_base = false; /* CPU time without records */
+        thread->excess.has_base = thread->has_all_turns = false; /* CPU time without records */
     }
     drop_look(thread);
 }
@@ -303,23 +308,26 @@ static void share(struct off_waits *waits, struct off_thread *thread)
     short_waits_clear(shorts);
 }
 
-/* Moves runnable time out of the sum of the short waits. */
+/* Moves runnable time out of the sum of the short waits, or back. */
 static void move_woken(struct off_waits *waits, struct off_thread *thread)
 {
-    struct short_waits *shorts = &thread->shorts;
-    uint64_t part_ns = thread->woken_ns < shorts->sum_ns ? thread->woken_ns : shorts->sum_ns;
-    thread->woken_ns -= part_ns;
+    struct short_waits *shorts = &thread->shorts, *runnable = &thread->runnable;
+    uint64_t part_ns = part_of(thread->woken_ns, shorts->sum_ns);
+    uint64_t back_ns = part_of(-thread->woken_ns, runnable->sum_ns);
+    thread->woken_ns += (int64_t)(back_ns - part_ns);
     shorts->sum_ns -= part_ns;
-    waits->sums.waiting_ns -= part_ns;
+    runnable->sum_ns -= back_ns;
+    waits->sums.waiting_ns += back_ns - part_ns;
+    waits->sums.runnable_ns -= back_ns;
     if (part_ns)
         add_runnable(waits, thread, shorts->since_ns, shorts->since_ns + part_ns);
+    if (back_ns)
+        short_waits_add(shorts, runnable->since_ns, runnable->since_ns + back_ns);
 }
 
 static void reduce(int64_t *excess_ns, uint64_t *sum_ns, uint64_t *total_ns)
 {
-    uint64_t part_ns = *excess_ns > 0 ? (uint64_t)*excess_ns : 0;
-    if (part_ns > *sum_ns)
-        part_ns = *sum_ns;
+    uint64_t part_ns = part_of(*excess_ns, *sum_ns);
     *excess_ns -= (int64_t)part_ns;
     *sum_ns -= part_ns;
     *total_ns -= part_ns;
@@ -329,16 +337,6 @@ static void drop_excess(struct off_waits *waits, struct off_thread *thread)
 {
     reduce(&thread->excess_ns, &thread->shorts.sum_ns, &waits->sums.waiting_ns);
     reduce(&thread->excess_ns, &thread->runnable.sum_ns, &waits->sums.runnable_ns);
-}
-
-/* The account of an ended thread is gone. */
-static void estimate_excess(const struct off_waits *waits, struct off_thread *thread)
-{
-    const struct off_sums *sums = &waits->sums;
-    if (sums->excess_turns && sums->excess_ns > 0)
-        thread->excess_ns +=
-            sums->excess_ns / (int64_t)sums->excess_turns * (int64_t)thread->excess.turns;
-    thread->excess.turns = 0;
 }
 
 /* A woken thread does not wait any more, though its switch record is still to come. */
@@ -377,7 +375,7 @@ void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_
     if (thread->run.state == RUN_LOST)
         resume(waits, thread, until_ns);
     if (thread->is_active)
-        thread->woken_ns += take_woken(waits, thread);
+        thread->woken_ns += take_woken(waits, thread, until_ns);
     thread->is_active = false;
     move_woken(waits, thread);
     drop_excess(waits, thread);
@@ -397,7 +395,7 @@ void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
     if (waits->is_quiet)
         return;
     move_woken(waits, thread);
-    estimate_excess(waits, thread);
+    off_account_end(thread, &waits->sums.excess);
     drop_excess(waits, thread);
     if (thread->shorts.count > 0)
         share(waits, thread);
@@ -413,6 +411,7 @@ void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint6
     short_waits_clear(&thread->runnable);
     thread->delay = (struct run_delay){.has_base = false};
     thread->excess = (struct cpu_excess){.has_base = false};
+    thread->has_all_turns = false;
     thread->woken_ns = 0;
     if (thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN)
         off_waits_begin(waits, thread);

@@ -27,9 +27,7 @@ struct off_sums {
     uint64_t filled_ns; /* without records, with the sums of schedstat */
     /* Parts of waiting_ns: with a stack; shorter than two ticks and not met; not seen. */
     uint64_t with_stack_ns, short_ns, unseen_ns;
-    /* CPU time by the account alone, and turns of the same threads. */
-    int64_t excess_ns;
-    uint64_t excess_turns;
+    struct cpu_excess excess; /* of all threads: taken_ns and read_turns */
 };
 
 struct off_waits {

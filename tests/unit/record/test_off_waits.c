@@ -347,11 +347,12 @@ static void cpu_time_of_wake_ups_is_no_wait(void **state)
     struct world *world = *state;
     uint64_t time_ns = 1000 * MS;
     world->waits.read_account = read_account;
+    account = (struct run_account){.turns = 0};
     start(world, time_ns);
     for (int i = 0; i < 60; i++, time_ns += 3 * MS) {
         out(world, time_ns);
         if (i == 50) {
-            account = (struct run_account){.cpu_ns = 50 * 2 * MS + 51 * MS / 10};
+            account = (struct run_account){.cpu_ns = 50 * 2 * MS + 51 * MS / 10, .turns = 51};
             flush(world, time_ns);
             assert_int_equal(find(world, 0x1000).weight_ns, 50 * MS - 51 * MS / 10);
         }
@@ -428,9 +429,9 @@ static void runnable_time_is_found_once(void **state)
     assert_int_equal(run_delay_take(&older, 1010, 4), 10);
     /* schedstat has a preemption before the record was read */
     assert_int_equal(run_delay_take(&older, 1020, 4), 10);
-    assert_int_equal(run_delay_take(&older, 1020, 14), 0);
-    assert_int_equal(run_delay_take(&older, 1025, 14), 0);
-    assert_int_equal(run_delay_take(&older, 1035, 14), 5);
+    assert_int_equal(run_delay_take(&older, 1020, 14), -10);
+    assert_int_equal(run_delay_take(&older, 1025, 14), 5);
+    assert_int_equal(run_delay_take(&older, 1035, 14), 10);
 }
 
 static void lost_records_make_no_wait(void **state)

@@ -18,11 +18,14 @@
 
 struct cpu_excess { /* zeros with has_base: a thread recorded from its start on */
     bool has_base;
-    int64_t base_ns;  /* account less records, before the records; valid with has_base */
-    int64_t taken_ns; /* since the base */
-    uint64_t turns;   /* since the latest read */
+    int64_t base_ns;            /* account less records, before the records; valid with has_base */
+    int64_t taken_ns;           /* since the base */
+    uint64_t turns, read_turns; /* on a processor: since the latest read, and before */
 };
 
 /* What is new since the last call, less than 0 after an account that was read too late. on_ns: CPU
  * time by the records. The first call without a base sets the base. */
 int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t on_ns);
+
+/* Of the turns since the latest read, at the mean of the turns before. */
+int64_t cpu_excess_estimate(const struct cpu_excess *excess);

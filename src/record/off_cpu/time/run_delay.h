@@ -5,7 +5,8 @@
  *
  *     woken = schedstat - preempted (by the records) - before the records
  *
- * Reads are no instant of the records: the difference is found over time, never counted twice.
+ * Reads are no instant of the records: the difference is found over time, never counted twice. It
+ * is less than 0 where the account counts the end of a preemption as CPU time (cpu_excess.h).
  */
 #pragma once
 
@@ -14,10 +15,10 @@
 
 struct run_delay {
     bool has_base;
-    uint64_t base_ns;  /* of schedstat, before the records; valid with has_base */
-    uint64_t woken_ns; /* found so far */
+    int64_t base_ns;  /* of schedstat, before the records; valid with has_base */
+    int64_t woken_ns; /* found so far */
 };
 
 /* What is new since the last call. delay_ns: of schedstat; preempted_ns: sum of the records. The
  * first call without a base sets the base. */
-uint64_t run_delay_take(struct run_delay *delay, uint64_t delay_ns, uint64_t preempted_ns);
+int64_t run_delay_take(struct run_delay *delay, uint64_t delay_ns, uint64_t preempted_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/short_waits.h"
+#include "record/off_cpu/time/short_waits.h"
 
 #include "base/containers/array.h"
 #include "record/off_cpu/look_stack.h"

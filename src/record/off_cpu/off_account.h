@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the scheduler's account (schedstat) of a thread has beyond the switch records. */
+#pragma once
+
+#include "record/off_cpu/off_tasks.h"
+
+/* New runnable time after wake-ups, see run_delay_take(). New CPU time is added to
+ * thread->excess_ns, and counted in `all`. The records are read until this time. */
+int64_t off_account_take(struct off_thread *thread, const struct run_account *account,
+                         uint64_t until_ns, struct cpu_excess *all);
+
+/* The thread has ended, and its account with it: the rest of its CPU time is estimated. */
+void off_account_end(struct off_thread *thread, const struct cpu_excess *all);
