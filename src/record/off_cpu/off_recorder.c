@@ -6,6 +6,7 @@
 #include "record/off_cpu/off_poll.h"
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
+#include "record/off_cpu/time/switch_storm.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/processors.h"
 #include "wire/atomic.h"
@@ -29,9 +30,6 @@ enum { SINGLE_CUTS_MAX = 256, SINGLE_CUTS_MIN = 16, SINGLE_CUTS_OF_ALL = 16384 }
 enum { CHECKS_MAX = 64 };
 /* Records are read again after so many looks: the rings must not fill. */
 enum { LOOKS_AT_ONCE = 32, TRIES_MAX = 4 };
-/* A context switch with its two records costs the program 1.1 us more. Beyond 3 % of its CPU time,
- * or of a processor if it uses less, schedstat takes the place of the records. */
-enum { SWITCH_COST_NS = 1100, RECORDS_OF_SWITCH = 2, COST_PARTS = 33 };
 /* A look that has not returned after this time hangs in the kernel. */
 enum { STUCK_SECONDS = 2 };
 
@@ -52,8 +50,7 @@ struct off_recorder {
     uint32_t stop;     /* atomic */
     uint64_t begin_ns; /* atomic: end of the delay before sampling; 0: not yet */
     uint64_t next_tick, flush_due_ns;
-    /* Of the window: its begin, and the sums then. */
-    uint64_t window_ns, window_records, window_on_ns;
+    struct switch_storm window;
     uint64_t storm;     /* switches a second that have ended the records; 0: none */
     uint64_t record_ns; /* the latest look that has found a record */
     uint64_t cpu_ns;    /* of the thread, when it has ended */
@@ -240,24 +237,8 @@ static uint64_t single_cuts(size_t threads)
 }
 
 /* Woken threads without a processor exist where more threads are runnable than processors. */
-/* Switches a second in the window that ends now, if they cost too much. */
-static uint64_t find_storm(struct off_recorder *recorder, uint64_t now_ns)
-{
-    uint64_t records = recorder->records.switches + recorder->records.lost;
-    uint64_t on_ns = recorder->waits.sums.on_ns, length_ns = now_ns - recorder->window_ns;
-    uint64_t switches = (records - recorder->window_records) / RECORDS_OF_SWITCH;
-    uint64_t used_ns = on_ns - recorder->window_on_ns;
-    recorder->window_ns = now_ns;
-    recorder->window_records = records;
-    recorder->window_on_ns = on_ns;
-    if (used_ns < length_ns)
-        used_ns = length_ns;
-    return switches * SWITCH_COST_NS > used_ns / COST_PARTS
-               ? (uint64_t)((double)switches * 1e9 / (double)length_ns)
-               : 0;
-}
-
-/* Of the tree of a command: the processes of other recordings cannot be listed. */
+/* schedstat takes the place of the records. Of the tree of a command: the processes of other
+ * recordings cannot be listed. */
 static void end_records(struct off_recorder *recorder, uint64_t storm)
 {
     off_rings_end(&recorder->rings);
@@ -276,7 +257,9 @@ static void flush(struct off_recorder *recorder, uint64_t until_ns)
     for (size_t i = 0; i < recorder->tasks.count; i++)
         off_waits_flush(&recorder->waits, recorder->tasks.threads[i], until_ns);
     recorder->flush_due_ns = until_ns + window_ns(recorder);
-    uint64_t storm = find_storm(recorder, until_ns);
+    uint64_t storm = switch_storm_find(&recorder->window, until_ns,
+                                       recorder->records.switches + recorder->records.lost,
+                                       recorder->waits.sums.on_ns);
     if (storm && !recorder->is_polled && load_acquire(&recorder->root_pid))
         end_records(recorder, storm);
 }
@@ -355,7 +338,7 @@ static void *off_recorder_thread(void *argument)
     uint64_t now_ns = monotonic_ns();
     recorder->next_tick = wait_tick_from(&recorder->waits.ticks, now_ns);
     recorder->flush_due_ns = now_ns + window_ns(recorder);
-    recorder->record_ns = recorder->window_ns = now_ns;
+    recorder->record_ns = recorder->window.begin_ns = now_ns;
     while (!load_acquire(&recorder->stop)) {
         run_once(recorder);
         wait_for_work(recorder);
