@@ -21,11 +21,12 @@
 #define FIRST_PAGES_BYTES UINT64_C(65536)
 
 /* The limit of a stack copy. Half a ring is for a largest copy, the other half for smaller and
- * smaller copies: a cut stack is better than a lost sample. */
+ * smaller copies: a cut stack is better than a lost sample. With a sixth of the room in place of a
+ * sixteenth, R lost up to 0.5 % of the samples of its first second at 9999 Hz. */
 static uint32_t most_bytes(const struct walk *walk)
 {
     uint64_t room = ring_room(walk->ring);
-    return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 48) * 8;
+    return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 128) * 8;
 }
 
 /* Start of the copied registers and stack: the leaf, with all registers valid, if everything
