@@ -3,7 +3,7 @@
 
 #include "record/attach/refusal.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
-#include "record/perf_ring/event_attr.h"
+#include "record/events/event_attr.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/events/event_request.h"
 
-#include "record/perf_ring/event_attr.h"
+#include "record/events/event_attr.h"
 #include "record/procfs/sysctl.h"
 
 #include <errno.h>

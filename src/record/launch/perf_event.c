@@ -3,7 +3,7 @@
 
 #include "base/containers/array.h"
 #include "base/files/io.h"
-#include "record/perf_ring/event_attr.h"
+#include "record/events/event_attr.h"
 
 #include <dirent.h>
 #include <errno.h>

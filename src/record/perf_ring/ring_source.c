@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/ring_source.h"
 
+#include "base/clock.h"
 #include "base/containers/array.h"
 #include "record/events/event_list.h"
 #include "record/procfs/kernel_image.h"
@@ -20,9 +21,11 @@ enum { SAMPLES_TO_JUDGE = 500, CUTS_PARTS = 100 };
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Occurrences of other events than clocks may come as fast as the program can make them. */
 #define BURST_NS 4000000
-/* Of all rings together, and of one: a second of samples at 999 Hz. */
+/* Of all rings together, and of one: a second of samples at 999 Hz. With other events than clocks,
+ * larger by this factor: 60 ms of page faults. The kernel clears the memory, 0.2 ms a MiB. */
 #define RINGS_BYTES (UINT64_C(64) << 20)
 #define RING_BYTES_MAX (UINT64_C(16) << 20)
+enum { BURST_FACTOR = 4 };
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
 /* The kernel wakes the reader when this part of a ring is new. */
 enum { WAKEUP_PARTS = 4 };
@@ -30,13 +33,21 @@ enum { WAKEUP_PARTS = 4 };
 #define FORK_RECORD_WAIT_NS 1000000
 /* The rings must not fill while the events of many threads are opened. */
 #define THREADS_UNTIL_DRAIN 32
+/* Bursts must not fill the rings while the stacks of earlier records are walked. */
+enum { RECORDS_UNTIL_LOOK = 32 };
 /* A process that creates threads faster than events can be opened. */
 #define PASSES_MAX 100
 
-static size_t ring_bytes(size_t rings)
+static bool has_bursts(const struct record_options *options)
 {
-    uint64_t bytes = RING_BYTES_MAX;
-    while (bytes > RING_BYTES_MIN && bytes * rings > RINGS_BYTES)
+    return options->event_count > 1 || !event_list_has_clock(options);
+}
+
+static size_t ring_bytes(size_t rings, bool has_bursts)
+{
+    const uint64_t factor = has_bursts ? BURST_FACTOR : 1;
+    uint64_t bytes = RING_BYTES_MAX * factor;
+    while (bytes > RING_BYTES_MIN && bytes * rings > RINGS_BYTES * factor)
         bytes /= 2;
     return (size_t)bytes;
 }
@@ -48,7 +59,7 @@ static int open_rings(struct ring_source *source, const struct ring_source_confi
     size_t count = processors_list(config->processors, list, PROCESSORS_MAX);
     size_t events = config->options->event_count ? config->options->event_count : 1;
     source->rings = calloc(count ? count * events : 1, sizeof(*source->rings));
-    size_t bytes = ring_bytes(count * events);
+    size_t bytes = ring_bytes(count * events, has_bursts(config->options));
     int err = !source->rings ? -ENOMEM : count == 0 ? -ENOENT : 0;
     for (size_t i = 0; err == 0 && i < count * events; i++) {
         struct kernel_ring *ring = &source->rings[i];
@@ -117,6 +128,7 @@ void ring_source_close(struct ring_source *source)
     for (size_t i = 0; i < source->ring_count; i++)
         kernel_ring_close(&source->rings[i]);
     free(source->rings);
+    ring_backlog_free(&source->backlog);
     ring_unwinder_free(&source->unwinder);
     ring_modules_close(&source->modules);
     *source = (struct ring_source){.tasks.end_fd = -1};
@@ -241,13 +253,14 @@ static void take(struct ring_source *source, const struct ring_record *record)
 uint64_t ring_source_fill_ns(const struct ring_source *source)
 {
     uint64_t smallest_bytes = UINT64_MAX;
+    if (source->backlog.count > 0)
+        return 0;
     for (size_t i = 0; i < source->ring_count; i++)
         if (source->rings[i].data_bytes < smallest_bytes)
             smallest_bytes = source->rings[i].data_bytes;
     uint64_t fill_ns =
         smallest_bytes / (source->stack_bytes_max + SAMPLE_BYTES) * source->events.period_ns;
-    bool is_clock = source->options->event_count <= 1 && event_list_has_clock(source->options);
-    return is_clock || fill_ns < BURST_NS ? fill_ns : BURST_NS;
+    return !has_bursts(source->options) || fill_ns < BURST_NS ? fill_ns : BURST_NS;
 }
 
 /* Replaces the events of the system by events with larger copies. */
@@ -274,7 +287,8 @@ static bool has_many_cuts(const struct ring_source *source)
            summary->cut[RECORD_CUT_STACK_COPY] > summary->samples / CUTS_PARTS;
 }
 
-void ring_source_drain(struct ring_source *source, uint64_t until_ns)
+/* Frees the place of the records in the rings. */
+static void collect(struct ring_source *source, uint64_t until_ns)
 {
     struct ring_record record;
     struct kernel_ring *ring;
@@ -283,8 +297,22 @@ void ring_source_drain(struct ring_source *source, uint64_t until_ns)
         kernel_ring_look(&source->rings[i]);
     while (
         (ring = ring_record_oldest(source->rings, source->ring_count, until_ns, &record, &bytes))) {
-        take(source, &record);
+        if (!ring_backlog_add(&source->backlog, &record))
+            return;
         kernel_ring_advance(ring, bytes);
+    }
+}
+
+void ring_source_drain(struct ring_source *source, uint64_t until_ns)
+{
+    const uint64_t delay_ns = monotonic_ns() - until_ns;
+    struct ring_record record;
+    collect(source, until_ns);
+    for (size_t left = source->backlog.count; left > 0; left--) {
+        if (left % RECORDS_UNTIL_LOOK == 0)
+            collect(source, until_ns == UINT64_MAX ? until_ns : monotonic_ns() - delay_ns);
+        if (ring_backlog_next(&source->backlog, &record))
+            take(source, &record);
     }
     if (source->can_grow && has_many_cuts(source))
         grow_stacks(source);
@@ -460,6 +488,8 @@ void ring_source_stop(struct ring_source *source)
     struct ring_process *process = NULL;
     while ((process = ring_process_next(&source->tasks.processes, process)))
         event_set_close(process->events);
-    ring_source_drain(source, UINT64_MAX);
+    do
+        ring_source_drain(source, UINT64_MAX);
+    while (source->backlog.count > 0);
     ring_tasks_finish(&source->tasks);
 }

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "record/perf_ring/ring_backlog.h"
 #include "record/perf_ring/ring_tasks.h"
 #include "record/perf_ring/ring_unwind.h"
 
@@ -35,6 +36,7 @@ struct ring_source_config {
 struct ring_source {
     struct kernel_ring *rings;
     size_t ring_count;
+    struct ring_backlog backlog;
     struct thread_events events;
     uint32_t stack_bytes_max; /* of any event */
     struct event_set *system; /* of REACH_SYSTEM; else NULL */
@@ -80,10 +82,11 @@ int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file);
  * largest copies of the stack. *cpu_ns: the CPU time of the process at the start. */
 int ring_source_take_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns);
 
-/* The time in which busy processors fill their rings. */
+/* The time in which busy processors fill their rings; 0: records wait for their work. */
 uint64_t ring_source_fill_ns(const struct ring_source *source);
 
-/* Takes the records up to this time from the rings. */
+/* Takes the records up to this time from the rings, and works on them. Records that come meanwhile
+ * may be left for the next call. */
 void ring_source_drain(struct ring_source *source, uint64_t until_ns);
 
 /* Closes the events, takes the last records, closes the accounts of living processes. */

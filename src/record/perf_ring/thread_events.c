@@ -2,7 +2,7 @@
 #include "record/perf_ring/thread_events.h"
 
 #include "base/containers/array.h"
-#include "record/perf_ring/event_attr.h"
+#include "record/events/event_attr.h"
 
 #include <errno.h>
 #include <stdlib.h>

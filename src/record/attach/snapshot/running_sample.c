@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/snapshot/running_sample.h"
 
-#include "record/perf_ring/event_attr.h"
+#include "record/events/event_attr.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf_ring/event_attr.h"
+#include "record/events/event_attr.h"
 
 #include "record/perf_ring/ring_record.h"
 
