@@ -2,10 +2,11 @@
 #include "view/pprof.h"
 
 #include "base/files/io.h"
-#include "view/http/listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,16 +52,21 @@ __attribute__((noreturn)) static void run(const struct pprof *pprof, int wait_fd
     _exit(127);
 }
 
-/* A port that is free now. */
-static int choose_port(struct pprof *pprof, struct error *error)
+/* A free port, by the kernel: until pprof binds it a second later, other servers of rec take the
+ * first free ports of theirs. */
+static int choose_port(struct pprof *pprof)
 {
-    struct listener listener;
-    int err = listener_open(&listener, NULL, 0, error);
-    if (err)
-        return err;
-    pprof->port = listener.port;
-    listener_close(&listener);
-    return 0;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int err = fd >= 0 && bind(fd, (struct sockaddr *)&address, length) == 0 &&
+                      getsockname(fd, (struct sockaddr *)&address, &length) == 0
+                  ? 0
+                  : -errno;
+    pprof->port = ntohs(address.sin_port);
+    if (fd >= 0)
+        close(fd);
+    return err;
 }
 
 static int start(struct pprof *pprof, bool is_go)
@@ -84,10 +91,9 @@ int pprof_start(struct pprof *pprof, struct error *error)
     if (!has_own && !is_in_path("go"))
         return error_set(error, -ENOENT,
                          "--pprof: neither pprof nor go is installed (Debian: golang-go)");
-    int err = choose_port(pprof, error);
-    if (err)
-        return err;
-    err = start(pprof, !has_own);
+    int err = choose_port(pprof);
+    if (!err)
+        err = start(pprof, !has_own);
     return err ? error_set(error, err, "cannot start pprof: %s", strerror(-err)) : 0;
 }
 
