@@ -177,15 +177,13 @@ static void take_signals(void)
 
 static char *first_view(const struct view *view, const struct server *server)
 {
-    char pprof[URL_BYTES];
     switch (view->options->kind) {
     case VIEW_SPEEDSCOPE:
         return viewer_speedscope(&server->addresses);
     case VIEW_PAGE:
         return viewer_html(&server->addresses);
     case VIEW_PPROF:
-        snprintf(pprof, sizeof(pprof), "http://127.0.0.1:%u/ui/flamegraph", view->pprof.port);
-        return strdup(pprof);
+        return viewer_pprof(&server->addresses);
     default:
         return viewer_firefox(&server->addresses);
     }
@@ -247,7 +245,8 @@ int view_serve(struct view *view, const struct view_capture *capture, struct err
                                    .profiler = view->front_end.folder >= 0 ? view->front_end.origin
                                                : profiler                  ? profiler
                                                                            : FIREFOX_PROFILER,
-                                   .has_speedscope = view->speedscope >= 0};
+                                   .has_speedscope = view->speedscope >= 0,
+                                   .pprof_port = view->pprof.pid ? view->pprof.port : 0};
     char *first = first_view(view, &server);
     server.first_view = first;
     int err = first ? serve(view, &server, error) : error_set(error, -ENOMEM, "out of memory");

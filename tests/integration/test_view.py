@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import threading
 import time
+import urllib.request
 
 import browser
 import rec
@@ -311,6 +312,12 @@ class View(rec.Case):
             self.skipTest("go is missing: run tools/setup")
         server = self.serve("--pprof")
         self.assertRegex(server.url, r"^http://127\.0\.0\.1:\d+/ui/flamegraph$")
+        self.assertIn("rec view --pprof", self.serve().get("").body.decode())
+        opened = self.serve("--pprof", opens=True, environment={"BROWSER": "true"})
+        lines = iter(opened.process.stderr.readline, "")
+        base = next(found.group() for line in lines if (found := re.search(r"http://\S+/[a-z2-7]{32}/", line)))
+        with urllib.request.urlopen(base) as page:
+            self.assertRegex(page.read().decode(), r'<a href="http://127\.0\.0\.1:\d+/ui/flamegraph">pprof')
         server.port = int(server.url.split(":")[2].split("/")[0])
 
         def is_shown():

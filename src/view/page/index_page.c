@@ -52,9 +52,14 @@ static void append_viewers(struct buffer *out, const struct addresses_of_view *a
     if (addresses->has_speedscope)
         append_link(out, viewer_speedscope(addresses), "speedscope",
                     "Time order, left heavy, sandwich.");
-    buffer_text(out, "<tr><td>pprof</td><td><code>rec view --pprof</code>, or <code>go tool pprof "
-                     "-http=localhost:8000 rec.pb.gz</code> with the flame graph at "
-                     "<code>/ui/flamegraph</code>.</td></tr>\n</table>\n");
+    if (addresses->pprof_port)
+        append_link(out, viewer_pprof(addresses), "pprof",
+                    "Flame graph, top, peek; other users of this machine can open the page.");
+    else
+        buffer_text(out, "<tr><td>pprof</td><td><code>rec view --pprof</code>, or <code>go tool "
+                         "pprof -http=localhost:8000 rec.pb.gz</code> with the flame graph at "
+                         "<code>/ui/flamegraph</code>.</td></tr>\n");
+    buffer_text(out, "</table>\n");
 }
 
 static void append_files(struct buffer *out)

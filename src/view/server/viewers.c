@@ -72,16 +72,16 @@ char *viewer_speedscope(const struct addresses_of_view *addresses)
     return taken(&out);
 }
 
+char *viewer_pprof(const struct addresses_of_view *addresses)
+{
+    struct buffer out = {0};
+    buffer_printf(&out, "http://127.0.0.1:%u/ui/flamegraph", addresses->pprof_port);
+    return taken(&out);
+}
+
 char *viewer_html(const struct addresses_of_view *addresses)
 {
     struct buffer out = {0};
     buffer_printf(&out, "%s/page", addresses->base);
-    return taken(&out);
-}
-
-char *viewer_index(const struct addresses_of_view *addresses)
-{
-    struct buffer out = {0};
-    buffer_printf(&out, "%s/", addresses->base);
     return taken(&out);
 }
