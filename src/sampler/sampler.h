@@ -5,9 +5,10 @@
  *
  *     constructor ─▶ process/start    join the recording: attach, handshake, handler, main thread
  *
- *     signal ─▶ sample/handler ─▶ own_signal  sent by the sampler?
- *                   │ yes           └─ no ─▶ signals/deliver  the program's own action
+ *     signal ─▶ signals/handler ─ by the sampler? ─ no ─▶ signals/deliver: the program's action
+ *                   │ yes
  *                   ▼
+ *               sample/sample ─▶ thread, weight
  *               sample/walk ─▶ PC, row, caller PC, … into the thread's ring
  *               sample/stack_copy ─▶ registers and stack bytes of an unfinished walk
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/account/cpu_account.h"
 
-/* sampler/sample/handler.c keeps a reserve of so many periods for kernel time. */
+/* sampler/sample/sample.c keeps a reserve of so many periods for kernel time. */
 #define RESERVE_PERIODS 2
 /* Of a sample in the kernel. */
 #define EXCESS_PARTS 8

@@ -3,7 +3,7 @@
 
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sample/handler.h"
+#include "sampler/signals/handler.h"
 #include "sampler/signals/kernel_action.h"
 #include "sampler/signals/program_action.h"
 

@@ -246,12 +246,11 @@ static void record_exit(struct thread_state *thread)
         return;
     struct record_header *header = (struct record_header *)(void *)record;
     struct record_exit *last = (struct record_exit *)(void *)(header + 1);
-    header->bytes = bytes;
-    header->event = RECORD_EVENT_CPU;
-    header->kind = RECORD_EXIT;
-    header->flags = 0;
-    header->ticks = arch_ticks();
-    header->weight_ns = unaccounted_ns(thread);
+    *header = (struct record_header){.bytes = bytes,
+                                     .event = RECORD_EVENT_CPU,
+                                     .kind = RECORD_EXIT,
+                                     .ticks = arch_ticks(),
+                                     .weight_ns = unaccounted_ns(thread)};
     last->start_avma = (uint64_t)(uintptr_t)thread->start;
     own_syscall(GET_NAME, PR_GET_NAME, last->name);
     ring_commit(&thread->ring, position, bytes);

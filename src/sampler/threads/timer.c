@@ -6,10 +6,6 @@
 
 #include <time.h>
 
-#ifndef SIGEV_THREAD_ID
-#define SIGEV_THREAD_ID 4
-#endif
-
 static struct itimerspec interval_setting(void)
 {
     const struct tables_header *header = &process.tables->header;

@@ -3,8 +3,9 @@
  * The handler with everything around it replaced: what walks stacks and what answers foreign signals only
  * take notes here. The time that the kernel would bill is the tests' own bookkeeping.
  */
-#include "sampler/sample/handler.c"
 #include "sampler/sample/own_signal.c"
+#include "sampler/sample/sample.c"
+#include "sampler/signals/handler.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From the signal to a record: sender, thread, weight. */
-#include "sampler/sample/handler.h"
+/* From the signal to a record: thread and weight. */
+#include "sampler/sample/sample.h"
 
 #include "sampler/arch/arch.h"
 #include "sampler/sample/own_signal.h"
 #include "sampler/sample/perf_trap.h"
 #include "sampler/sample/walk.h"
-#include "sampler/signals/deliver.h"
 
 #include <stddef.h>
 
@@ -41,7 +40,7 @@ static int64_t share_of_balance_ns(int64_t balance_ns, int64_t elapsed_ns, bool 
 }
 
 static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns,
-                                const ucontext_t *context)
+                                bool leaves_syscall)
 {
     const struct tables_header *header = &process.tables->header;
     int64_t least_ns = -(int64_t)(header->kernel_interval_ns + 2 * header->period_ns);
@@ -49,8 +48,7 @@ static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns
     thread->user_ns = 0;
     if (thread->unseen_ns < least_ns)
         thread->unseen_ns = least_ns;
-    int64_t share_ns =
-        share_of_balance_ns(thread->unseen_ns, (int64_t)elapsed_ns, arch_leaves_syscall(context));
+    int64_t share_ns = share_of_balance_ns(thread->unseen_ns, (int64_t)elapsed_ns, leaves_syscall);
     thread->unseen_ns -= share_ns;
     return (uint64_t)share_ns;
 }
@@ -83,14 +81,14 @@ static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const 
         thread->user_ns = 0;
         return 0;
     }
+    bool leaves_syscall = arch_leaves_syscall(context);
     if (process.engine == ENGINE_TIMER) {
-        if (arch_leaves_syscall(context))
-            *flags = RECORD_KERNEL;
+        *flags = leaves_syscall ? RECORD_KERNEL : 0;
         return weight_ns;
     }
     *flags = RECORD_KERNEL;
     return kernel_share_ns(thread, expiries(info) * process.tables->header.kernel_interval_ns,
-                           context);
+                           leaves_syscall);
 }
 
 static void count_own_time(struct thread_state *thread, uint64_t ticks)
@@ -164,15 +162,6 @@ static void sample_event(struct thread_state *thread, const siginfo_t *info,
     count_own_time(thread, arch_ticks() - start_ticks);
 }
 
-/* No reader for a record, or a hook writes to the ring. */
-static void lose_event(struct thread_state *thread, uint32_t before)
-{
-    if (before == BUSY_HOOK)
-        thread->slot->lost_busy++;
-    else
-        thread->slot->lost_away++;
-}
-
 /* No reader for a record: the time is only counted. */
 static void skip(struct thread_state *thread, const siginfo_t *info)
 {
@@ -195,12 +184,8 @@ static void postpone(struct thread_state *thread, const siginfo_t *info)
     thread->slot->merged += weight_ns != 0;
 }
 
-void handler(int signal, siginfo_t *info, void *context)
+void sample_take(const siginfo_t *info, const ucontext_t *context)
 {
-    if (!own_signal_is_ours(info)) {
-        deliver_foreign(signal, info, context);
-        return;
-    }
     if (!process_is_sampled())
         return;
     struct thread_state *thread = thread_self;
@@ -215,7 +200,7 @@ void handler(int signal, siginfo_t *info, void *context)
     }
     bool is_away = launcher_is_away(arch_ticks());
     if (process.tables->header.event != RECORD_EVENT_CPU && (is_away || before == BUSY_HOOK))
-        lose_event(thread, before);
+        ++*(before == BUSY_HOOK ? &thread->slot->lost_busy : &thread->slot->lost_away);
     else if (process.tables->header.event != RECORD_EVENT_CPU)
         sample_event(thread, info, context);
     else if (is_away)
