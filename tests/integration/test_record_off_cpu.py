@@ -184,6 +184,11 @@ class OffCpu(rec.Case):
         run = self.check_waits_alone(preexec_fn=refuse_perf_events)
         self.assertEqual(run.summary["off_cpu.method"], "schedstat")
 
+    def test_waits_alone_cost_little_while_the_program_waits(self):
+        run, _ = self.recorded_waits("sleep", "3", options=("--off-cpu-only",))
+        both, _ = self.recorded_waits("sleep", "3")
+        self.assertLess(int(run.summary["launcher_cpu_ns"]), 3 * int(both.summary["launcher_cpu_ns"]))
+
     def test_waits_alone_of_a_running_process(self):
         with subprocess.Popen(["sleep", "60"]) as sleep:
             options = ("--off-cpu-only", "-o", "rec.data", "--duration", "500ms", "-p", str(sleep.pid))

@@ -40,7 +40,8 @@ enum { RECORDS_UNTIL_LOOK = 32 };
 
 static bool has_bursts(const struct record_options *options)
 {
-    return options->event_count > 1 || !event_list_has_clock(options);
+    bool is_clock = options->event_count <= 1 && event_list_has_clock(options);
+    return !is_clock && !options->off_cpu_only;
 }
 
 static size_t ring_bytes(size_t rings, bool has_bursts)

@@ -208,38 +208,55 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid)
 /* Link count of /proc/PID/task with one thread: two of the directory, one of the thread's. */
 #define LINKS_OF_ONE_THREAD 3
 
-static size_t children_of_thread(pid_t pid, const char *tid, pid_t *pids, size_t room)
+static size_t parse_children(struct buffer *text, pid_t *pids, size_t room)
 {
-    char path[512];
+    size_t count = 0;
+    buffer_append(text, "", 1);
+    const char *at = text->failed ? "" : (const char *)text->bytes;
+    char *end;
+    for (long child; count < room && (child = strtol(at, &end, 10)) > 0; at = end)
+        pids[count++] = (pid_t)child;
+    return count;
+}
+
+/* Of a thousand threads, most have none: an empty file costs little. */
+static size_t children_of_thread(int directory, const char *path, pid_t *pids, size_t room)
+{
+    char first[256];
     struct buffer text = {0};
     size_t count = 0;
-    snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, tid);
-    if (io_read_file(path, &text, 1u << 20) == 0) {
-        buffer_append(&text, "", 1);
-        const char *at = text.failed ? "" : (const char *)text.bytes;
-        char *end;
-        for (long child; count < room && (child = strtol(at, &end, 10)) > 0; at = end)
-            pids[count++] = (pid_t)child;
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, first, sizeof(first));
+    if (got > 0) {
+        buffer_append(&text, first, (size_t)got);
+        (void)io_read_all(fd, &text, 1u << 20);
+        count = parse_children(&text, pids, room);
     }
     buffer_free(&text);
+    close(fd);
     return count;
 }
 
 size_t proc_children(pid_t pid, pid_t *pids, size_t room)
 {
-    char path[64], tid[16];
+    char path[64], only[64], children[300];
     struct stat status;
     size_t count = 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    snprintf(tid, sizeof(tid), "%d", (int)pid);
+    snprintf(only, sizeof(only), "/proc/%d/task/%d/children", (int)pid, (int)pid);
     if (stat(path, &status) == 0 && status.st_nlink == LINKS_OF_ONE_THREAD)
-        return children_of_thread(pid, tid, pids, room);
+        return children_of_thread(AT_FDCWD, only, pids, room);
     DIR *tasks = opendir(path);
     if (!tasks)
         return 0;
-    for (const struct dirent *task; count < room && (task = readdir(tasks));)
-        if (task->d_name[0] != '.')
-            count += children_of_thread(pid, task->d_name, pids + count, room - count);
+    for (const struct dirent *task; count < room && (task = readdir(tasks));) {
+        if (task->d_name[0] == '.')
+            continue;
+        snprintf(children, sizeof(children), "%s/children", task->d_name);
+        count += children_of_thread(dirfd(tasks), children, pids + count, room - count);
+    }
     closedir(tasks);
     return count;
 }
