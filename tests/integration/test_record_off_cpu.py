@@ -130,6 +130,18 @@ class OffCpu(rec.Case):
         pipes = [int(waited) for waited, text in objects if text == "pipe"]
         self.assert_within(sum(pipes) / 1e9, 0.3, 0.1)
 
+    def test_the_parent_of_a_spawned_child_has_a_complete_stack_before_the_exec(self):
+        spawn = ("import os; os.mkfifo('fifo'); os.posix_spawn('/bin/sh', ['sh', '-c', 'sleep 0.3; : >fifo'], os.environ); "
+                 "os.posix_spawn('/bin/true', ['true'], os.environ, "
+                 "file_actions=[(os.POSIX_SPAWN_OPEN, 0, 'fifo', os.O_RDONLY, 0)]); os.wait(); os.wait()")
+        run, waits = self.recorded_waits("/usr/bin/python3", "-c", spawn)
+        found = [wait for wait in waits if wait.frames[1:2] == ["clone3"]]
+        self.assert_within(seconds(found), 0.3, 0.1)
+        for wait in found:
+            self.assertEqual(wait.frames[0], "[waiting: child]")
+            self.assertTrue({"__libc_start_main_impl", "__libc_start_main"} & set(wait.frames), wait.frames)
+        self.assertEqual(run.count("off_cpu.incomplete"), 0)
+
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
         by_reason = collections.defaultdict(list)

@@ -2,6 +2,7 @@
 #include "record/procfs/blocked/blocked_look.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 /* Most stacks fit into the first step. Mappings that hold many stacks (Go's arena) run on for
  * megabytes, so the steps grow only on demand. */
@@ -25,10 +26,12 @@ static struct full_regs registers_of(const struct blocked_call *call)
     return regs;
 }
 
-struct offline_result blocked_looker_walk(struct blocked_looker *looker,
-                                          const struct look_process *process,
-                                          const struct full_regs *regs,
-                                          const struct stack_view *stack)
+/* Into the looker's frames from this place on: 0, or after the first frame, whose caller has these
+ * registers. */
+static struct offline_result walk_at(struct blocked_looker *looker,
+                                     const struct look_process *process,
+                                     const struct full_regs *regs, const struct stack_view *stack,
+                                     size_t place)
 {
     struct map_lookup lookup = {process->modules, process->map};
     const struct code_map code = {.find = map_lookup_code,
@@ -41,8 +44,35 @@ struct offline_result blocked_looker_walk(struct blocked_looker *looker,
                                     .walks = &looker->walks,
                                     .generation = process->generation,
                                     .code = &code};
-    const struct offline_frames out = {.pcs = looker->frames, .max = LOOK_FRAMES_MAX};
-    return offline_unwind_in(&map, regs, false, stack, &out);
+    const struct offline_frames out = {.pcs = looker->frames + place,
+                                       .max = LOOK_FRAMES_MAX - place};
+    return offline_unwind_in(&map, regs, place > 0, stack, &out);
+}
+
+struct offline_result blocked_looker_walk(struct blocked_looker *looker,
+                                          const struct look_process *process,
+                                          const struct full_regs *regs,
+                                          const struct stack_view *stack)
+{
+    return walk_at(looker, process, regs, stack, 0);
+}
+
+/* The parent of a vfork() waits in clone() or clone3(). Behind the system call these functions have
+ * no CFI (glibc, sysdeps/unix/sysv/linux/x86_64/clone3.S), and nothing on the stack. */
+static void walk_from_clone(struct blocked_looker *looker, const struct look_process *process,
+                            const struct blocked_call *call, const struct stack_view *stack,
+                            struct offline_result *result)
+{
+    bool is_clone = call->number == SYS_clone || call->number == SYS_clone3;
+    struct full_regs caller = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
+    if (call->state != CALL_WAITING || !is_clone || result->frame_count != 1 ||
+        !stack_load(stack, call->sp, &caller.value[UNWIND_DWARF_PC]))
+        return;
+    caller.value[UNWIND_DWARF_SP] = call->sp + 8;
+    struct offline_result rest = walk_at(looker, process, &caller, stack, 1);
+    rest.frame_count++;
+    if (rest.end == OFFLINE_ROOT || rest.end == OFFLINE_CUT)
+        *result = rest;
 }
 
 static bool wants_more(const struct offline_result *result, size_t copied_bytes)
@@ -102,6 +132,7 @@ static int take_stack(struct blocked_looker *looker, const struct look_process *
             return err;
         const struct stack_view view = remote_stack_view(&looker->stack);
         struct offline_result result = blocked_looker_walk(looker, process, regs, &view);
+        walk_from_clone(looker, process, &look->call, &view, &result);
         take_frames(looker, &result, look);
         is_whole = !wants_more(&result, looker->stack.size);
     }
