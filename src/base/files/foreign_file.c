@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 static struct {
@@ -40,10 +42,29 @@ static int judge(const struct stat *found)
     return S_ISLNK(found->st_mode) ? -ELOOP : -ENOEXEC;
 }
 
+/* The kernel's own files are regular by their mode. Reading has effects as with devices: /proc/kmsg
+ * and trace_pipe lose what was read. Links in /proc lead to files of other file systems. */
+static int judge_file_system(int place)
+{
+    static const uint32_t of_kernel[] = {PROC_SUPER_MAGIC,    SYSFS_MAGIC,      DEBUGFS_MAGIC,
+                                         TRACEFS_MAGIC,       SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
+                                         CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,     PSTOREFS_MAGIC,
+                                         EFIVARFS_MAGIC,      SELINUX_MAGIC};
+    struct statfs found;
+    if (fstatfs(place, &found) != 0)
+        return -errno;
+    for (size_t i = 0; i < sizeof(of_kernel) / sizeof(of_kernel[0]); i++)
+        if ((uint32_t)found.f_type == of_kernel[i])
+            return -ENOEXEC;
+    return 0;
+}
+
 static int open_judged(int place, const struct rights *rights, struct stat *status)
 {
     struct stat found;
     int err = fstat(place, &found) == 0 ? judge(&found) : -errno;
+    if (!err)
+        err = judge_file_system(place);
     int fd = err ? err : open_by_descriptor(place, rights);
     if (fd < 0)
         return fd;

@@ -19,8 +19,8 @@
 #include <sys/types.h>
 
 /* Returns a read descriptor and the result of fstat() (may be NULL), or a negative errno.
- * -ENOEXEC: not a regular file; -ENOSYS: /proc is not mounted. rights: NULL for the rights of
- * this process. */
+ * -ENOEXEC: not a regular file, or on a file system of the kernel such as /proc;
+ * -ENOSYS: /proc is not mounted. rights: NULL for the rights of this process. */
 int foreign_file_open(const char *path, const struct rights *rights, struct stat *status);
 
 /* The same for an entry of a directory; a link is not followed (-ELOOP). */

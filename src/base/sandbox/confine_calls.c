@@ -67,6 +67,7 @@ int confine_calls(void)
         ALLOW_DUPLICATE_ABOVE(CONFINE_ANSWER_FD),
         ALLOW_CALL(__NR_lseek),
         ALLOW_CALL(__NR_fstat),
+        ALLOW_CALL(__NR_fstatfs),
         ALLOW_CALL(__NR_stat),
         ALLOW_CALL(__NR_lstat),
         ALLOW_CALL(__NR_newfstatat),

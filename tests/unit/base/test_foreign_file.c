@@ -118,6 +118,25 @@ static void a_device_is_not_opened(void **state)
     is_refused_unopened("device", "link_to_device");
 }
 
+/* Regular by their mode; reading /proc/kmsg takes messages away. */
+static void files_of_the_kernel_are_not_opened(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/proc/version", "/proc/self/status", "/sys/kernel/notes"};
+    int watch = watch_opens("/proc/version"), found = 0;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (access(paths[i], R_OK) != 0)
+            continue;
+        assert_int_equal(foreign_file_open(paths[i], NULL, NULL), -ENOEXEC);
+        found++;
+    }
+    assert_true(found >= 2);
+    assert_false(was_opened(watch));
+    int fd = foreign_file_open("/proc/self/exe", NULL, NULL); /* a link to another file system */
+    assert_true(fd >= 0);
+    close(fd);
+}
+
 static void neither_fifo_nor_directory_is_opened(void **state)
 {
     (void)state;
@@ -239,6 +258,7 @@ int main(void)
         cmocka_unit_test(links_are_followed_unless_refused),
         cmocka_unit_test(what_is_not_there_is_reported),
         cmocka_unit_test(a_device_is_not_opened),
+        cmocka_unit_test(files_of_the_kernel_are_not_opened),
         cmocka_unit_test(neither_fifo_nor_directory_is_opened),
         cmocka_unit_test(entries_of_a_directory_obey_the_same_rules),
         cmocka_unit_test(a_socket_is_refused),
