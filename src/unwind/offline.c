@@ -190,6 +190,14 @@ static bool keeps_fp(uint32_t rule, bool fp_is_known)
     return fp_is_known || row_kind(rule) == ROW_SIGNAL || (k != ROW_FP_SAME && k != ROW_FP_AT_FP);
 }
 
+static bool is_first_of_stack(const struct stack_walk *walk, uint32_t rule,
+                              const struct stack_frame *frame)
+{
+    enum row_kind kind = row_kind(rule);
+    return (kind == ROW_FP || kind == ROW_FP_DEREF) && frame->fp_is_known && walk->map->code &&
+           caller_is_on_another_stack(walk->map->code, walk->stack, frame->regs.fp);
+}
+
 static enum unwind_result step_by_row(struct stack_walk *walk, const struct offline_place *place,
                                       struct stack_frame *frame, bool *is_signal_frame)
 {
@@ -201,6 +209,10 @@ static enum unwind_result step_by_row(struct stack_walk *walk, const struct offl
         result = unwind_apply(place->rule, &frame->regs, walk->stack);
     if (result == UNWIND_NO_ROW)
         return step_without_cfi(walk, frame, is_signal_frame);
+    if (result == UNWIND_OFF_STACK && is_first_of_stack(walk, place->rule, frame)) {
+        walk->evidence = CALLER_IS_ROOT;
+        return UNWIND_END;
+    }
     frame->fp_is_known = keeps_fp(place->rule, frame->fp_is_known);
     frame->all_inside = *is_signal_frame ? NULL : frame->all;
     frame->all = NULL;

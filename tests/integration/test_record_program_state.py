@@ -132,6 +132,15 @@ class ProgramState(rec.Case):
         roots = {stack[1:3] for stack in run.stacks() if "turn_of_a_fiber" in stack}
         self.assertEqual(roots, {("fiber_start", "work_of_a_fiber")})
 
+    def test_the_first_function_of_a_stack_is_the_root_of_this_stack(self):
+        self.need_engine("perf-trap")
+        for code in ([], ["copied"]):
+            run = self.recorded(rec.target("foreign_stack"), "800", *code, rec_options=["-q", "-F", "999"])
+            self.assertGreater(run.complete_percent(), 90, run.summary)
+            deep = [stack for stack in run.stacks() if "call_on" in stack and len(stack) > 100]
+            self.assertTrue(deep)
+            self.assertEqual({stack[1] for stack in deep}, {"call_on"})
+
     def test_stacks_of_which_one_page_is_known_are_told(self):
         for code in ([], ["copied"]):
             run = self.recorded(rec.target("foreign_stack"), "500", *code,

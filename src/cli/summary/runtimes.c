@@ -28,7 +28,7 @@ static const struct runtime runtimes[] = {
     {"libguile", NULL,
      "JIT code of guile has no frame pointers: GUILE_JIT_THRESHOLD=-1 runs without JIT code",
      "guile writes no perf map"},
-    {"sbcl", NULL, "Lisp code runs on a separate stack", NULL},
+    {"sbcl", NULL, "Lisp code of the main thread runs on a separate stack", NULL},
     {"qemu-", NULL, "code translated by qemu has no unwind data and frame pointers", NULL},
     {"ntdll", NULL,
      "Windows code runs on separate stacks, and rec reads no unwind data of Windows (.pdata)",

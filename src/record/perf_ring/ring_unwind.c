@@ -55,7 +55,8 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
                                   .cache = &unwinder->callers,
-                                  .generation = process->map_generation};
+                                  .generation = process->map_generation,
+                                  .is_made_stack = process->has_fibers};
     const struct offline_map map = {.find = map_lookup_mapping,
                                     .context = &lookup,
                                     .cache = &unwinder->rules,

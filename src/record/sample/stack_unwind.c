@@ -138,7 +138,8 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
     const struct code_map code = {.find = find_code,
                                   .context = &lookup,
                                   .cache = generation ? &unwinder->callers : NULL,
-                                  .generation = generation};
+                                  .generation = generation,
+                                  .is_made_stack = walk->from->copy.is_foreign};
     const struct offline_map map = {.find = find_mapping, .context = &lookup, .code = &code};
     const uint32_t max = stack_unwind_frames_max();
     const struct offline_frames out = {

@@ -12,6 +12,7 @@ enum {
     TARGETS_MAX = 32,              /* functions looked through in a search */
     TARGET_DEPTH = 3,              /* tail calls between the function called and the callee */
     STARTS_MAX = 8,                /* tried for a function without a known start */
+    OTHER_STACK_BYTES = 1 << 20,   /* no frame is as large */
 };
 
 /* No code is mapped outside: mmap_min_addr, and the end of user addresses. */
@@ -389,6 +390,23 @@ static struct caller root(const struct search *s, uint64_t start_svma)
     return root;
 }
 
+bool caller_is_on_another_stack(const struct code_map *map, const struct stack_view *stack,
+                                uint64_t fp)
+{
+    const uint64_t reach = stack->hi - stack->lo + OTHER_STACK_BYTES;
+    return map->is_made_stack && fp != 0 && fp % sizeof(fp) == 0 && fp - stack->lo > reach;
+}
+
+static bool is_first_of_stack(struct search *s, uint64_t start_svma)
+{
+    const struct stack_frame *callee = &s->callee;
+    if (!callee->fp_is_known || !caller_is_on_another_stack(s->map, s->stack, callee->regs.fp))
+        return false;
+    s->start_svma = start_svma;
+    find_frame(s);
+    return s->frame.has_fp;
+}
+
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
                             const struct stack_view *stack)
 {
@@ -403,5 +421,9 @@ struct caller caller_search(const struct code_map *map, const struct stack_frame
         return (struct caller){.evidence = CALLER_NONE};
     s.end_svma = function.end_svma;
     struct caller caller = root(&s, function.start_svma);
-    return caller.evidence == CALLER_IS_ROOT ? caller : search(&s, &function);
+    if (caller.evidence != CALLER_IS_ROOT)
+        caller = search(&s, &function);
+    if (caller.evidence < CALLER_PLAUSIBLE && is_first_of_stack(&s, function.start_svma))
+        caller = (struct caller){.evidence = CALLER_IS_ROOT, .frame = *callee};
+    return caller;
 }

@@ -39,6 +39,7 @@ struct code_map {
     void *context;
     struct caller_cache *cache; /* NULL: none */
     uint64_t generation;        /* of the cache's entries: see caller_cache_key */
+    bool is_made_stack; /* the program made the stack: its first function came from another one */
 };
 
 struct stack_frame {
@@ -53,6 +54,11 @@ struct caller {
     enum caller_evidence evidence;
     struct stack_frame frame; /* SP is the callee's CFA */
 };
+
+/* Whether FP, of a frame that its function has set up, is far from the stack: the function then
+ * continued on this stack, made by the program, as in SBCL. */
+bool caller_is_on_another_stack(const struct code_map *map, const struct stack_view *stack,
+                                uint64_t fp);
 
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
                             const struct stack_view *stack);

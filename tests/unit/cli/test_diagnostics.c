@@ -243,8 +243,7 @@ static void the_runtime_of_cut_stacks_is_named(void **state)
         {"/usr/lib/erts/bin/beam.smp", "f", RECORD_CUT_NO_CFI, "/memfd:vmem", "Erlang processes"},
         {"/usr/lib/jvm/libjvm.so", "f", RECORD_CUT_UNMAPPED, "", "PreserveFramePointer"},
         {"/usr/bin/luajit", "f", RECORD_CUT_UNMAPPED, "/usr/bin/luajit", "luajit -joff"},
-        {"/usr/bin/sbcl", "f", RECORD_CUT_NO_CFI, "/usr/bin/sbcl",
-         "Lisp code runs on a separate stack"},
+        {"/usr/bin/sbcl", "f", RECORD_CUT_NO_CFI, "/usr/bin/sbcl", "Lisp code of the main thread"},
         {"/wine/ntdll.so", "f", RECORD_CUT_STACK_COPY, "/wine/ntdll.so", ".pdata"},
         {"/a/haskell", "hs_main", RECORD_CUT_GUESS, "/a/haskell", "callers of Haskell code"},
         /* Another module is the cause. */
