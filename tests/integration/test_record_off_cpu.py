@@ -215,14 +215,25 @@ class OffCpu(rec.Case):
             run = self.record("true", rec_options=("--off-cpu-only", *options))
             self.assertEqual(run.status, 125, options)
 
+    def let_switch(self, rec_pid, switches):
+        """Waits until the recorded command has switched so often."""
+        with open(f"/proc/{rec_pid}/task/{rec_pid}/children", encoding="ascii") as file:
+            path = f"/proc/{file.read().split()[0]}/status"
+        def count():
+            with open(path, encoding="ascii") as file:
+                return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", file.read())[1])
+        until = count() + switches
+        while count() < until:
+            time.sleep(0.02)
+
     def test_a_storm_of_switches_is_left_to_schedstat(self):
         """While rec is stopped its rings overflow, and the storm costs too much afterwards: sums stay exact."""
         directory = self.new_directory()
-        command = [rec.REC, "--off-cpu", "-o", "rec.data", "--", str(rec.target("switch_storm")), "3"]
+        command = [rec.REC, "--off-cpu", "-o", "rec.data", "--", str(rec.target("switch_storm")), "4"]
         with subprocess.Popen(command, cwd=directory, stderr=subprocess.PIPE) as process:
             time.sleep(0.5)
             process.send_signal(signal.SIGSTOP)
-            time.sleep(0.5)
+            self.let_switch(process.pid, 20000)  # a ring has place for 6000
             process.send_signal(signal.SIGCONT)
             stderr = process.communicate(timeout=60)[1]
         run = rec.Run(subprocess.CompletedProcess(command, process.returncode, b"", stderr), directory, 0)
@@ -233,13 +244,11 @@ class OffCpu(rec.Case):
             parts = thread["cpu_ns"] + thread["waiting_ns"] + thread["runnable_ns"]
             self.assert_within(parts / thread["lifetime_ns"], 1, 0.03)
         self.assertEqual(count["lost_ns"], 0)
-        if count["lost_records"] == 0:
-            self.skipTest("the machine is too busy: no ring has overflown")
+        self.assertGreater(count["lost_records"], 0)
         self.assertGreater(count["filled_ns"], 0)
-        if count["storm"] == 0 and count["switches"] + count["lost_records"] < 3 * 55000:
-            self.skipTest("the machine is too busy for a storm")
-        self.assertGreater(count["storm"], 27000)
-        self.assertIn(b"after a storm of", stderr)
+        if count["switches"] + count["lost_records"] > 4 * 55000:  # on a busy machine, it is none
+            self.assertGreater(count["storm"], 27000)
+            self.assertIn(b"after a storm of", stderr)
 
     def stuck(self, run, after="300ms"):
         return subprocess.run([rec.REC, "report", "--stuck", "--stuck-after", after, run.path()], capture_output=True,
