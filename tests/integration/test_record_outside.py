@@ -309,7 +309,7 @@ class Tree(Outside):
         program = self.build_go("cgo", cgo=True)
         run = self.record("bash", "-c", f"{program} {rec.target('short_run')} 300; true")
         self.assert_accounted(run)
-        self.assertGreater(run.share_of("main.burn"), 20)
+        self.assertGreater(run.share_of("main.burn"), 5)  # half a second of wall time, on a busy machine less CPU time
         self.assertGreater(run.share_of("burn_until_ns"), 20)
         self.assertNotIn("not_followed.0", run.summary)
 
