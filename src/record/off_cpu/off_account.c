@@ -12,8 +12,8 @@ static bool is_account_of_records(const struct off_thread *thread,
     uint64_t turns = thread->excess.turns + thread->excess.read_turns;
     if (turn_ns > TURN_MAX_NS || run->state == RUN_LOST || run->state == RUN_UNSEEN)
         return false;
-    return !thread->has_all_turns || account->turns == turns ||
-           run->sums_ns[RUN_ON] <= turns * TURN_MAX_NS;
+    return run->sums_ns[RUN_ON] <= turns * TURN_MAX_NS ||
+           (thread->has_all_turns && account->turns == turns);
 }
 
 static void take_excess(struct off_thread *thread, const struct run_account *account,

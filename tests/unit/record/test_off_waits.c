@@ -340,7 +340,7 @@ static void short_waits_share_what_is_left_without_wake_ups(void **state)
     assert_int_equal(world->waits.sums.waiting_ns, 45 * MS);
 }
 
-/* The scheduler's account has 0.1 ms more for each turn; the last 10 of 61 turns come after the last read of the
+/* The scheduler's account has 20 us more for each turn; the last 10 of 61 turns come after the last read of the
  * account. */
 static void cpu_time_of_wake_ups_is_no_wait(void **state)
 {
@@ -352,16 +352,16 @@ static void cpu_time_of_wake_ups_is_no_wait(void **state)
     for (int i = 0; i < 60; i++, time_ns += 3 * MS) {
         out(world, time_ns);
         if (i == 50) {
-            account = (struct run_account){.cpu_ns = 50 * 2 * MS + 51 * MS / 10, .turns = 51};
+            account = (struct run_account){.cpu_ns = 50 * 2 * MS + 51 * MS / 50, .turns = 51};
             flush(world, time_ns);
-            assert_int_equal(find(world, 0x1000).weight_ns, 50 * MS - 51 * MS / 10);
+            assert_int_equal(find(world, 0x1000).weight_ns, 50 * MS - 51 * MS / 50);
         }
         look(world, time_ns + MS / 2, 0x1000);
         in(world, time_ns + MS);
     }
     take(world, PERF_RECORD_EXIT, 0, time_ns);
-    assert_int_equal(find(world, 0x1000).weight_ns, 60 * MS - 61 * MS / 10);
-    assert_int_equal(world->waits.sums.waiting_ns, 60 * MS - 61 * MS / 10);
+    assert_int_equal(find(world, 0x1000).weight_ns, 60 * MS - 61 * MS / 50);
+    assert_int_equal(world->waits.sums.waiting_ns, 60 * MS - 61 * MS / 50);
 }
 
 static void excess_is_found_once(void **state)
@@ -373,6 +373,10 @@ static void excess_is_found_once(void **state)
     assert_int_equal(cpu_excess_take(&forked, 20, 16), -2); /* the account was late */
     assert_int_equal(cpu_excess_take(&older, 1000, 4), 0);
     assert_int_equal(cpu_excess_take(&older, 1010, 4), 10);
+    struct cpu_excess usual = {.taken_ns = 50000, .read_turns = 10, .turns = 3}, high = usual;
+    high.taken_ns *= 100;
+    assert_int_equal(cpu_excess_estimate(&usual), 15000);
+    assert_int_equal(cpu_excess_estimate(&high), 3 * CPU_EXCESS_MAX_NS);
 }
 
 /* From the FORK to the EXIT, without the time of lost records. */

@@ -27,5 +27,7 @@ struct cpu_excess { /* zeros with has_base: a thread recorded from its start on 
  * time by the records. The first call without a base sets the base. */
 int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t on_ns);
 
-/* Of the turns since the latest read, at the mean of the turns before. */
+/* Of the turns since the latest read, at the mean of the turns before, but at most this much for a
+ * turn. */
+enum { CPU_EXCESS_MAX_NS = 30000 };
 int64_t cpu_excess_estimate(const struct cpu_excess *excess);
