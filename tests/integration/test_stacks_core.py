@@ -130,9 +130,9 @@ class OfOtherFiles(Cores):
         self.assertIn("cannot open", self.refused("--core", core))
         with open(core, "wb") as file:
             file.write(b"\x7fELF\2\1\1" + bytes(200))
-        self.assertIn("no core file", self.refused("--core", core))
+        self.assertIn("not a core file", self.refused("--core", core))
         self.assertIn("not a regular file", self.refused("--core", "/dev/null"))
-        self.assertIn("no core file", self.refused("--core", rec.target("deadlock")))
+        self.assertIn("not a core file", self.refused("--core", rec.target("deadlock")))
         self.assertIn("either a process or a core file", self.refused("--core", core, "-p", "1"))
 
     def test_the_time_for_a_core_is_limited(self):
