@@ -12,7 +12,7 @@ CONTAINER = rec.target("container")
 DEFAULT = ("chown,dac_override,fsetid,fowner,mknod,net_raw,setgid,setuid,setfcap,setpcap,net_bind_service,"
            "sys_chroot,kill,audit_write").split(",")
 NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
-WORK_MS = 300
+WORK_MS = 600
 HOT = ("hot_70", "hot_20", "hot_10")
 
 # Processes, threads, pipes, locks, signals, time and files, by the programs that containers are made of.

@@ -42,13 +42,11 @@ int attach_targets_check(const struct record_options *options,
         name_system(options, summary->target);
     else if (options->user)
         snprintf(summary->target, sizeof(summary->target), "user %s", options->user);
-    for (size_t i = 0; err == 0 && i < options->target_count; i++) {
+    for (size_t i = 0; err == 0 && !options->user && i < options->target_count; i++) {
         struct target_facts facts = target_facts_read(options->targets[i]);
-        if (options->user && !facts.has_memory)
-            continue;
         err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
                             error);
-        if (i == 0 && !options->user)
+        if (i == 0)
             name_running(options, &facts, summary->target);
     }
     return err;
@@ -70,9 +68,23 @@ static int attach_threads(struct ring_source *source, const struct record_option
     return err;
 }
 
+/* Of a user's processes, some end meanwhile, and some are refused: they have more rights than rec,
+ * or are traced. */
+static void leave_out(struct ring_source *source, pid_t pid, const struct target_facts *facts,
+                      int err)
+{
+    struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
+    if (process)
+        ring_process_end(&source->tasks.processes, process);
+    if (err != -ESRCH)
+        record_add_not_followed(source->samples.summary, pid, facts->name,
+                                "the kernel refuses events on it, see rec doctor -p");
+}
+
 static int attach_running(struct ring_source *source, const struct record_options *options,
                           const struct observer_facts *observer, struct error *error)
 {
+    size_t attached = 0;
     for (size_t i = 0; i < options->target_count; i++) {
         pid_t id = options->targets[i];
         struct target_facts facts = target_facts_read(id);
@@ -82,8 +94,12 @@ static int attach_running(struct ring_source *source, const struct record_option
         if (facts.pid)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
                                                : ring_source_attach(source, id, NULL, 0);
-        if (err && (err != -ESRCH || !options->user))
+        attached += err == 0;
+        bool is_last = attached == 0 && i == options->target_count - 1;
+        if (err && (!options->user || is_last))
             return refusal_explain(&facts, observer, id, err, error);
+        if (err)
+            leave_out(source, id, &facts, err);
     }
     return 0;
 }
@@ -146,7 +162,7 @@ int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record
         pid_t id = options->targets[i];
         struct target_facts facts = target_facts_read(id);
         int err = off_recorder_attach(off_cpu, facts.pid, &id, options->targets_are_threads);
-        if (err && err != -ESRCH) /* it has ended since its other events were opened */
+        if (err && err != -ESRCH && !options->user) /* it has ended since its other events opened */
             return refusal_explain(&facts, observer, id, err, error);
     }
     return 0;
