@@ -75,6 +75,21 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
     snprintf(entry->name, sizeof(entry->name), "%s", name);
 }
 
+uint64_t record_lost(const struct record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
+        lost += summary->lost[loss];
+    return lost;
+}
+
+uint64_t record_taken(const struct record_summary *summary)
+{
+    bool has_others =
+        summary->engine == RECORD_ENGINE_PERF_RING && summary->produced > summary->samples;
+    return (has_others ? summary->produced : summary->samples) + record_lost(summary);
+}
+
 const char record_started_late[] = "started while rec was busy";
 
 void record_add_not_followed(struct record_summary *summary, pid_t pid, const char *name,

@@ -187,6 +187,12 @@ void record_summary_free(struct record_summary *summary);
 /* A reason: the process's reply came too late. */
 extern const char record_started_late[];
 /* Adds a process of the tree without samples, and the reason; once for record_started_late. */
+/* Lost samples of all causes. */
+uint64_t record_lost(const struct record_summary *summary);
+/* Samples of all events, lost ones included. `samples` counts the main event only; in recordings by
+ * perf-ring, `produced` counts what came out of the rings. */
+uint64_t record_taken(const struct record_summary *summary);
+
 void record_add_not_followed(struct record_summary *summary, pid_t pid, const char *name,
                              const char *reason);
 

@@ -72,14 +72,11 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
 
 static void find_losses(struct list *list, const struct record_summary *summary)
 {
-    uint64_t lost = 0;
+    uint64_t lost = record_lost(summary), taken = record_taken(summary);
     enum record_loss worst = 0;
-    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++) {
-        lost += summary->lost[loss];
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
         if (summary->lost[loss] > summary->lost[worst])
             worst = loss;
-    }
-    uint64_t taken = summary->samples + lost;
     if (percent_of(lost, taken) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(lost, taken), "lost %s of the samples (%s): %s",
             format_percent(lost, taken).text, record_loss_name(worst),

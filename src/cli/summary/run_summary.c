@@ -111,9 +111,7 @@ static int print_nothing_to_sample(const struct run_summary *run)
 
 static int print_samples(const struct record_summary *summary)
 {
-    uint64_t lost = 0;
-    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
-        lost += summary->lost[loss];
+    uint64_t lost = record_lost(summary);
     uint64_t rate =
         summary->cpu_billed_ns
             ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
@@ -125,7 +123,7 @@ static int print_samples(const struct record_summary *summary)
                  lost ? format_count(lost).text : "none", record_engine_name(summary->engine));
         return 1;
     }
-    struct formatted lost_share = format_percent(lost, lost + summary->samples);
+    struct formatted lost_share = format_percent(lost, record_taken(summary));
     log_info("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
              format_samples(summary->samples).text, format_count(rate).text,
              format_percent(summary->complete, summary->samples).text,

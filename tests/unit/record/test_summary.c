@@ -102,6 +102,20 @@ static void any_number_of_processes_has_a_bounded_list(void **state)
     record_summary_free(&summary);
 }
 
+static void losses_of_several_events_are_a_share_of_the_samples_of_all(void **state)
+{
+    (void)state;
+    struct record_summary summary = {
+        .engine = RECORD_ENGINE_PERF_RING,
+        .samples = 30,
+        .produced = 9000,
+        .lost = {[RECORD_LOST_RING_FULL] = 500, [RECORD_LOST_OTHER] = 500}};
+    assert_int_equal(record_lost(&summary), 1000);
+    assert_int_equal(record_taken(&summary), 10000);
+    summary.engine = RECORD_ENGINE_PERF_TRAP; /* what was produced includes the losses there */
+    assert_int_equal(record_taken(&summary), 1030);
+}
+
 static void incomplete_stacks_are_counted_by_cause_and_module(void **state)
 {
     (void)state;
@@ -145,6 +159,7 @@ int main(void)
         cmocka_unit_test(keys_and_values_are_as_documented),
         cmocka_unit_test(foreign_names_stay_on_their_line),
         cmocka_unit_test(any_number_of_processes_has_a_bounded_list),
+        cmocka_unit_test(losses_of_several_events_are_a_share_of_the_samples_of_all),
         cmocka_unit_test(incomplete_stacks_are_counted_by_cause_and_module),
         cmocka_unit_test(every_cause_has_a_name_of_its_own),
     };
