@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the offline unwinder knows of a process. */
+/* Input of the offline unwinder for a process. */
 #pragma once
 
 #include "base/containers/two_way_cache.h"

@@ -9,7 +9,7 @@ struct runtime {
     const char *module;   /* its program or library, without a version; NULL: by function */
     const char *function; /* of programs that contain their runtime */
     const char *stacks;   /* NULL: its stacks are complete */
-    const char *names;    /* NULL: it generates no code, or the way is not known */
+    const char *names;    /* NULL: no generated code, or no known way */
 };
 
 #define IN_HASKELL "callers of Haskell code are on separate stacks"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the collector is given. */
+/* Configuration of the collector. */
 #pragma once
 
 #include "base/text/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scheduler's account (schedstat) of a thread has beyond the switch records. */
+/* CPU time and run delay of a thread in schedstat beyond the switch records. */
 #pragma once
 
 #include "record/off_cpu/off_tasks.h"
@@ -9,5 +9,5 @@
 int64_t off_account_take(struct off_thread *thread, const struct run_account *account,
                          uint64_t until_ns, struct cpu_excess *all);
 
-/* The thread has ended, and its account with it: the rest of its CPU time is estimated. */
+/* The thread has ended, and schedstat with it: the rest of the CPU time is estimated. */
 void off_account_end(struct off_thread *thread, const struct cpu_excess *all);

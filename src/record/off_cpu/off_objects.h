@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads wait for behind descriptors: files, pipes, sockets, each described once. A server
+/* Objects of waits behind descriptors: files, pipes, sockets, each described once. A server
  * with any number of connections has no more than OFF_OBJECTS_MAX of them. */
 #pragma once
 

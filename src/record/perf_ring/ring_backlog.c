@@ -17,7 +17,7 @@ static size_t text_bytes(const struct ring_record *record)
     return record->text ? strlen(record->text) + 1 : 0;
 }
 
-/* Removes what was taken, once it is the larger part. */
+/* Removes taken records, once they are the larger part. */
 static void tidy(struct ring_backlog *backlog)
 {
     struct buffer *bytes = &backlog->bytes;
@@ -30,7 +30,7 @@ static void tidy(struct ring_backlog *backlog)
         buffer_free(bytes);
 }
 
-/* struct ring_record, then what its pointers lead to; a multiple of 8 bytes. */
+/* struct ring_record, then the targets of its pointers; a multiple of 8 bytes. */
 bool ring_backlog_add(struct ring_backlog *backlog, const struct ring_record *record)
 {
     struct buffer *bytes = &backlog->bytes;

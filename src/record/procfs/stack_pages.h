@@ -34,7 +34,7 @@ struct stack_pages {
 };
 
 /* A copy of this process' stack ended here, at this CLOCK_MONOTONIC. True: the page may be absent,
- * and will be read. False: it was read before, so the stack ends here. */
+ * and will be read. False: the page was read before, so the stack ends here. */
 bool stack_pages_request(struct stack_pages *pages, pid_t pid, uint64_t avma, uint64_t time_ns);
 
 /* Waits for the thread, for a second at most. */

@@ -9,8 +9,8 @@
 
 #include <errno.h>
 
-/* A vfork child has its own actions in the kernel, but runs on its parent's memory: it reads and
- * sets the actions of the kernel. */
+/* A vfork child has actions of its own in the kernel, but the memory of its parent: the kernel's
+ * actions are read and set. */
 static bool is_ours(int signal)
 {
     return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE &&

@@ -265,7 +265,7 @@ static void find_frame(struct search *s)
 }
 
 /* SP before it was realigned. Code that keeps the copy across a call, in a register not saved by
- * callees, knows that the function called leaves this register alone. */
+ * callees, relies on a called function that leaves this register alone. */
 static bool find_copy(const struct search *s, uint64_t *sp)
 {
     const struct stack_frame *callee = &s->callee;

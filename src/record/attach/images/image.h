@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modules of a running process: what its memory and its mappings say.
+ * The modules of a running process, by its memory and mappings.
  *
  *     /proc/PID/maps ─▶ parts of a file, one behind the other ─▶ image
  *     memory at offset 0 of the file ─▶ segments, build-id       (the file may be gone)
