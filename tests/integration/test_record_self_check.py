@@ -24,7 +24,7 @@ class SelfCheck(rec.Case):
     def test_without_tables_the_launcher_finds_the_same_stacks(self):
         stacks = []
         for options in ((), ("--withhold-tables",)):
-            run = self.recorded(rec.target("shares"), "1000", rec_options=["-q", *options])
+            run = self.recorded(rec.target("shares"), "2000", rec_options=["-q", *options])
             self.assertEqual(run.count("complete"), run.count("samples"))
             if options:
                 self.assertGreaterEqual(run.count("misses"), run.count("samples"))

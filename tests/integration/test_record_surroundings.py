@@ -47,7 +47,7 @@ for fd in range(3):
         closed.append(fd)
 with open("found", "w") as file:
     json.dump(closed, file)
-for i in range(30):
+for i in range(80):
     sum(range(300000))
 """
 PYTHON = "/usr/bin/python3"
