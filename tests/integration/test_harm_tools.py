@@ -103,16 +103,24 @@ class Tools(harm.Identical):
         self.assertLess(self.peak_kib(rec.REC, "-q", "-o", self.profile, "--", *command),
                         self.peak_kib(*command) + 100 * 1024)
 
-    def assert_is_inside(self, *command):
-        run = self.record(*command)
+    @staticmethod
+    def is_named_inside(run):
         reasons = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
-        self.assertTrue(any("inside another" in reason for reason in reasons), run.summary)
+        return any("inside another" in reason for reason in reasons)
 
     def test_a_program_inside_valgrind_is_told_as_such(self):
-        self.assert_is_inside(self.need_program("valgrind"), "-q", rec.target("short_run"), "1")
+        run = self.record(self.need_program("valgrind"), "-q", rec.target("short_run"), "1")
+        self.assertTrue(self.is_named_inside(run), run.summary)
 
-    def test_a_program_inside_qemu_is_told_as_such(self):
-        self.assert_is_inside(self.need_program("qemu-x86_64"), rec.target("short_run"), "1")
+    def test_an_emulator_with_a_sampler_stays_recorded_when_its_guest_starts(self):
+        qemu = self.need_program("qemu-x86_64")
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(qemu, rec.target("short_run"), "500", rec_options=[f"--engine={engine}"])
+                self.assertFalse(self.is_named_inside(run), run.summary)
+                per_second = 999 if engine == "perf-trap" else 100
+                self.assertGreater(int(run.summary["samples"]), 0.3 * per_second, run.summary)
 
     @staticmethod
     def peak_kib(*command):

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "record/process/membership.h"
+#include "record/process/untracked_reason.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
@@ -280,6 +281,15 @@ static void leave_outside(struct handshake *handshake, struct join *join,
     process_leave(handshake->watch, before, cpu_ns);
 }
 
+/* The guest of an emulator recorded itself, as qemu-user: the emulator still runs. */
+static bool is_guest(const struct join *join)
+{
+    const struct process *emulator = join->before;
+    return emulator && emulator->engine != ENGINE_NONE && emulator->executable_id != 0 &&
+           executable_id_of(emulator->pid) == emulator->executable_id &&
+           admission_has_other_view(&join->stated, emulator->pid, &join->mappings);
+}
+
 /* Maps the memory of the process that made the request. The pidfd comes before the proofs. */
 static bool identify(struct handshake *handshake, struct join *join)
 {
@@ -320,6 +330,16 @@ static void give_size(struct handshake *handshake, const struct join_request *re
     close(identity.memory_fd);
 }
 
+static void admit(struct handshake *handshake, struct join *join, struct join_request *request)
+{
+    if (!is_guest(join)) {
+        follow(handshake, join, request);
+        return;
+    }
+    answer_unsampled(join);
+    reply(request);
+}
+
 static void take_request(struct handshake *handshake, struct join_request *request)
 {
     struct join join = {.pid_fd = -1};
@@ -337,7 +357,7 @@ static void take_request(struct handshake *handshake, struct join_request *reque
     if (is_member && belongs_outside(handshake, &join))
         leave_outside(handshake, &join, request);
     else if (is_member && find_mappings(handshake, &join))
-        follow(handshake, &join, request);
+        admit(handshake, &join, request);
     else if (!reply(request))
         name_refused(handshake, &join.request, record_started_late);
     if (join.pid_fd >= 0 && join.owns_pid_fd)
