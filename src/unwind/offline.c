@@ -288,6 +288,21 @@ static void count_search(struct stack_walk *walk)
     walk->searched.plausible += walk->evidence == CALLER_PLAUSIBLE;
 }
 
+/* Whether the step needs memory of the stack that the function came from. */
+static bool is_cut_by_switch(const struct stack_walk *walk, enum unwind_result result,
+                             const struct stack_frame *callee)
+{
+    return (result == UNWIND_COMPLEX || result == UNWIND_OFF_STACK) && walk->map->code &&
+           caller_has_come_from_another_stack(walk->map->code, callee, walk->stack);
+}
+
+static enum unwind_result end_at(struct stack_walk *walk, const struct stack_frame *root)
+{
+    walk->frame = *root;
+    walk->evidence = CALLER_IS_ROOT;
+    return UNWIND_END;
+}
+
 static enum unwind_result step(struct stack_walk *walk, const struct offline_place *place)
 {
     bool is_signal_frame;
@@ -299,7 +314,8 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
     if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
         if (walks)
             unwind_cache_other_step(walks);
-        return step_complex(walk);
+        result = step_complex(walk);
+        return is_cut_by_switch(walk, result, &callee) ? end_at(walk, &callee) : result;
     }
     if (result == UNWIND_OK)
         walk->frame.is_return_address = !is_signal_frame;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * foreign_stack MILLISECONDS [copied]: a program that goes on on a stack it made itself, as Lisp systems do: four pages
- * deep, in code with frame pointers and without CFI; copied: of memory that no file holds.
+ * foreign_stack MILLISECONDS [copied|computed]: a program that goes on on a stack it made itself, as
+ * Lisp systems do: four pages deep, in code with frame pointers and without CFI; copied: of memory
+ * that no file holds; computed: the first function has CFI, and its CFA is in memory of the stack
+ * before.
  */
 #include "burn.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +39,33 @@ __asm__(".text\n"
         "  mov %rcx, %rsi\n"
         "  call *%rax\n"
         "  leave\n"
-        "  ret\n");
+        "  ret\n"
+        "call_computed:\n"
+        "  .cfi_startproc\n"
+        "  push %rbp\n"
+        "  .cfi_def_cfa_offset 16\n"
+        "  .cfi_offset %rbp, -16\n"
+        "  mov %rsp, %rbp\n"
+        "  lea 16(%rsp), %rax\n"
+        "  push %rax\n"
+        "  .cfi_escape 0x0f, 5, 0x76, 0x78, 0x06, 0x30, 0x22\n" /* CFA = *(FP - 8) + 0 */
+        "  mov %rdi, %rsp\n"
+        "  mov %rsi, %rax\n"
+        "  mov %rdx, %rdi\n"
+        "  mov %rcx, %rsi\n"
+        "  call *%rax\n"
+        "  leave\n"
+        "  .cfi_def_cfa %rsp, 8\n"
+        "  ret\n"
+        "  .cfi_endproc\n");
 extern const char deep[], deep_end[];
-void call_on(char *stack_end, const void *function, uint64_t frames, uint64_t rounds);
+typedef void caller(char *stack_end, const void *function, uint64_t frames, uint64_t rounds);
+caller call_on, call_computed;
+
+static bool is_mode(int argc, char **argv, const char *mode)
+{
+    return argc > 2 && strcmp(argv[2], mode) == 0;
+}
 
 static const void *copy_of_deep(void)
 {
@@ -50,13 +77,14 @@ static const void *copy_of_deep(void)
 int main(int argc, char **argv)
 {
     uint64_t end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
-    const void *function = argc > 2 && strcmp(argv[2], "copied") == 0 ? copy_of_deep() : deep;
+    const void *function = is_mode(argc, argv, "copied") ? copy_of_deep() : deep;
+    caller *call = is_mode(argc, argv, "computed") ? call_computed : call_on;
     char *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!function || stack == MAP_FAILED)
         return 1;
     while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
-        call_on(stack + STACK_BYTES, function, DEPTH, 1000000);
+        call(stack + STACK_BYTES, function, DEPTH, 1000000);
     puts("done");
     return 0;
 }

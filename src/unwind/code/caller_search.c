@@ -407,6 +407,18 @@ static bool is_first_of_stack(struct search *s, uint64_t start_svma)
     return s->frame.has_fp;
 }
 
+bool caller_has_come_from_another_stack(const struct code_map *map,
+                                        const struct stack_frame *callee,
+                                        const struct stack_view *stack)
+{
+    struct search s = {.map = map, .stack = stack, .callee = *callee};
+    uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
+    struct code_function function;
+    return map->find(map->context, lookup_pc, &s.place) && s.place.image &&
+           code_image_function(s.place.image, lookup_pc - s.place.bias, &function) &&
+           is_first_of_stack(&s, function.start_svma);
+}
+
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
                             const struct stack_view *stack)
 {

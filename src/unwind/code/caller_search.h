@@ -60,5 +60,10 @@ struct caller {
 bool caller_is_on_another_stack(const struct code_map *map, const struct stack_view *stack,
                                 uint64_t fp);
 
+/* The same with the frame judged by the function's prologue. */
+bool caller_has_come_from_another_stack(const struct code_map *map,
+                                        const struct stack_frame *callee,
+                                        const struct stack_view *stack);
+
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
                             const struct stack_view *stack);
