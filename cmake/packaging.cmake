@@ -17,6 +17,10 @@ set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package/generator.cmak
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Loaded at need, so dpkg-shlibdeps does not find them.
+if(REC_ZYDIS)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libzydis4.0")
+endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdebuginfod1, libcapstone4")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/postinst
   ${PROJECT_SOURCE_DIR}/cmake/package/prerm)

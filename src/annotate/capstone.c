@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "annotate/disassembler_parts.h"
 
+#include "base/loaded_library.h"
+
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,19 +24,17 @@ static struct {
 
 void capstone_prepare(void)
 {
-    void *handle = library.was_tried ? NULL : dlopen("libcapstone.so.4", RTLD_NOW);
+    static const struct library_function functions[] = {{"cs_open", &library.open},
+                                                        {"cs_close", &library.close},
+                                                        {"cs_option", &library.option},
+                                                        {"cs_malloc", &library.allocate},
+                                                        {"cs_free", &library.release},
+                                                        {"cs_disasm_iter", &library.next},
+                                                        {"cs_insn_group", &library.is_in_group}};
+    if (!library.was_tried)
+        library.is_there =
+            library_load("libcapstone.so.4", functions, sizeof(functions) / sizeof(functions[0]));
     library.was_tried = true;
-    if (!handle)
-        return;
-    library.open = (__typeof__(cs_open) *)dlsym(handle, "cs_open");
-    library.close = (__typeof__(cs_close) *)dlsym(handle, "cs_close");
-    library.option = (__typeof__(cs_option) *)dlsym(handle, "cs_option");
-    library.allocate = (__typeof__(cs_malloc) *)dlsym(handle, "cs_malloc");
-    library.release = (__typeof__(cs_free) *)dlsym(handle, "cs_free");
-    library.next = (__typeof__(cs_disasm_iter) *)dlsym(handle, "cs_disasm_iter");
-    library.is_in_group = (__typeof__(cs_insn_group) *)dlsym(handle, "cs_insn_group");
-    library.is_there = library.open && library.close && library.option && library.allocate &&
-                       library.release && library.next && library.is_in_group;
 }
 
 bool capstone_is_there(void)

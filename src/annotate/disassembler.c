@@ -10,21 +10,24 @@ static bool is_x86(uint16_t machine)
 
 void disassembler_prepare(void)
 {
+    zydis_prepare();
     capstone_prepare();
 }
 
 const char *disassembler_gap(uint16_t machine)
 {
     if (is_x86(machine))
-        return zydis_is_there() ? NULL : "rec was built without Zydis (libzydis-dev)";
+        return zydis_is_there() ? NULL
+                                : "Zydis (libzydis4.0) is missing, or was missing when rec was "
+                                  "built (libzydis-dev)";
     return capstone_is_there() ? NULL
-                               : "capstone is missing (libcapstone4), or rec was built without its "
-                                 "headers (libcapstone-dev)";
+                               : "capstone (libcapstone4) is missing, or was missing when rec was "
+                                 "built (libcapstone-dev)";
 }
 
 const char *disassemblers_missing(void)
 {
-    if (!zydis_is_there())
+    if (!zydis_is_built_in())
         return capstone_is_built_in() ? "Zydis" : "Zydis, capstone";
     return capstone_is_built_in() ? "" : "capstone";
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Machine code to text: Zydis for x86, capstone for other machines. Both libraries are optional at
- * configure time; capstone is also loaded at run time, because 3 MB of relocations would delay each
- * start of rec. Bytes without a meaning become a line ".byte 0x06" each.
+ * configure time, and loaded at need: Zydis delays a start of rec by 0.1 ms, capstone has 3 MB of
+ * relocations. Bytes without a meaning become a line ".byte 0x06" each.
  */
 #pragma once
 

@@ -5,9 +5,12 @@
 
 #include "annotate/disassembler.h"
 
-/* False: the library is not there. */
+/* Loads the library, once. */
+void zydis_prepare(void);
+/* False: the library is not loaded. */
 bool zydis_disassemble(const struct disassembly *disassembly);
 bool zydis_is_there(void);
+bool zydis_is_built_in(void);
 
 void capstone_prepare(void);
 bool capstone_disassemble(const struct disassembly *disassembly);

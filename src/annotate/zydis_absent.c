@@ -2,7 +2,16 @@
 /* In place of zydis.c where Zydis was not there to build with. */
 #include "annotate/disassembler_parts.h"
 
+void zydis_prepare(void)
+{
+}
+
 bool zydis_is_there(void)
+{
+    return false;
+}
+
+bool zydis_is_built_in(void)
 {
     return false;
 }

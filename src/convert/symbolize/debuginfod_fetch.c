@@ -3,9 +3,9 @@
 
 #include "base/budget.h"
 #include "base/files/io.h"
+#include "base/loaded_library.h"
 #include "base/sandbox/confine.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -91,12 +91,12 @@ static int use_user(void)
 
 static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path)
 {
-    void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
-    begin_function *begin = library ? (begin_function *)dlsym(library, "debuginfod_begin") : NULL;
-    void *find = library ? dlsym(library, fetch->source ? "debuginfod_find_source"
-                                                        : "debuginfod_find_debuginfo")
-                         : NULL;
-    if (!begin || !find)
+    begin_function *begin;
+    void *find;
+    const struct library_function functions[] = {
+        {"debuginfod_begin", &begin},
+        {fetch->source ? "debuginfod_find_source" : "debuginfod_find_debuginfo", &find}};
+    if (!library_load("libdebuginfod.so.1", functions, 2))
         return DEBUGINFOD_NO_LIBRARY;
     void *client = begin();
     int fd = -ENOMEM;

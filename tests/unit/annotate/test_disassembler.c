@@ -38,6 +38,13 @@ static struct listing list(uint16_t machine, bool is_att, const void *bytes, siz
     return listing;
 }
 
+static int load_libraries(void **state)
+{
+    (void)state;
+    disassembler_prepare();
+    return 0;
+}
+
 /* Encodings by hand, from the Intel SDM, volume 2. */
 static const uint8_t x86_code[] = {0x55, 0x48, 0x89, 0xe5, 0xe8, 0xf7,
                                    0x0f, 0x00, 0x00, 0x06, 0xc3};
@@ -45,7 +52,7 @@ static const uint8_t x86_code[] = {0x55, 0x48, 0x89, 0xe5, 0xe8, 0xf7,
 static void x86_has_both_syntaxes_and_targets(void **state)
 {
     (void)state;
-    if (!zydis_is_there())
+    if (!zydis_is_built_in())
         skip();
     struct listing intel = list(EM_X86_64, false, x86_code, sizeof(x86_code));
     assert_string_equal(intel.text, "1000+1 push rbp\n1001+3 mov rbp, rsp\n1004+5 call 0x2000\n"
@@ -58,7 +65,7 @@ static void x86_has_both_syntaxes_and_targets(void **state)
 static void an_instruction_cut_by_the_end_is_bytes(void **state)
 {
     (void)state;
-    if (!zydis_is_there())
+    if (!zydis_is_built_in())
         skip();
     assert_string_equal(list(EM_X86_64, false, x86_code, 3).text,
                         "1000+1 push rbp\n1001+1 .byte 0x48\n1002+1 .byte 0x89\n");
@@ -69,7 +76,6 @@ static void other_machines_are_read_by_capstone(void **state)
 {
     (void)state;
     static const uint32_t code[] = {0x94000400, 0x00000000, 0xd65f03c0};
-    disassembler_prepare();
     if (!capstone_is_there())
         skip();
     struct listing listing = list(EM_AARCH64, false, code, sizeof(code));
@@ -92,5 +98,5 @@ int main(void)
         cmocka_unit_test(other_machines_are_read_by_capstone),
         cmocka_unit_test(an_unknown_machine_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_libraries, NULL);
 }
