@@ -387,6 +387,7 @@ int record_run(const struct record_options *options, struct record_result *resul
     struct recording recording = {
         .options = options, .result = result, .launch = &result->launch, .probe_fd = -1};
     recording.session.tables_fd = recording.session.requests_fd = -1;
+    tsc_measure();
     *result = (struct record_result){.exit_status = 125,
                                      .launch.link_fd = -1,
                                      .summary.delay_ns = options->delay_ns,

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#define MEASURED_NS 200000
+
 uint64_t tsc_now(void)
 {
 #if defined(__x86_64__)
@@ -37,17 +39,25 @@ static uint64_t scale(uint64_t value, uint64_t numerator, uint64_t denominator)
     return denominator ? (uint64_t)((unsigned __int128)value * numerator / denominator) : 0;
 }
 
+static struct tsc_anchor measured_from;
+
+void tsc_measure(void)
+{
+    measured_from = read_both();
+}
+
 uint64_t tsc_per_second(void)
 {
     static uint64_t rate;
     if (rate)
         return rate;
-    struct tsc_anchor start = read_both();
+    if (measured_from.ns == 0)
+        tsc_measure();
     struct tsc_anchor end;
     do
         end = read_both();
-    while (end.ns - start.ns < 200000);
-    rate = scale(end.ticks - start.ticks, 1000000000, end.ns - start.ns);
+    while (end.ns - measured_from.ns < MEASURED_NS);
+    rate = scale(end.ticks - measured_from.ticks, 1000000000, end.ns - measured_from.ns);
     return rate;
 }
 

@@ -22,7 +22,9 @@ struct tsc_clock {
 
 uint64_t tsc_now(void);
 
-/* Measured once, over a fifth of a millisecond. */
+/* Measured once, over a fifth of a millisecond at least: from tsc_measure() on, so that other work
+ * fills this time; without that call, the clocks are read all the time. */
+void tsc_measure(void);
 uint64_t tsc_per_second(void);
 
 void tsc_clock_start(struct tsc_clock *clock);

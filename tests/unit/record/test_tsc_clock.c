@@ -132,9 +132,33 @@ static void readings_that_are_too_close_do_not_make_a_rate(void **state)
     assert_in_range(rate, tsc_per_second() / 10 * 9, tsc_per_second() / 10 * 11);
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The first call of tsc_per_second() in this process: later calls return the same rate. */
+static void the_rate_is_measured_during_other_work(void **state)
+{
+    (void)state;
+    struct timespec other_work = {.tv_nsec = 20000000};
+    uint64_t ticks = tsc_now(), start_ns = monotonic_ns();
+    tsc_measure();
+    nanosleep(&other_work, NULL);
+    uint64_t before_ns = thread_cpu_ns();
+    uint64_t rate = tsc_per_second();
+    assert_true(thread_cpu_ns() - before_ns < 150000);
+    double seconds = (double)(monotonic_ns() - start_ns) / 1e9;
+    double expected = (double)(tsc_now() - ticks) / seconds;
+    assert_true((double)rate > 0.99 * expected && (double)rate < 1.01 * expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rate_is_measured_during_other_work),
         cmocka_unit_test(time_never_goes_back_or_jumps),
         cmocka_unit_test(before_any_advance_too),
         cmocka_unit_test(readings_convert_to_themselves),
