@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Threshold for a dead launcher. With a thousand busy threads on two processors, rec may get no
@@ -78,8 +79,6 @@ static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, 
 static void describe(struct session *session, const struct session_config *config)
 {
     struct tables_header *tables = &session->tables->header;
-    struct stat linker;
-    exec_target_own_linker(&linker);
     tables->magic = SESSION_MAGIC;
     tables->version = SESSION_VERSION;
     tables->launcher_pid = (uint32_t)getpid();
@@ -97,7 +96,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
     tables->takes_departures = config->takes_departures ? 1 : 0;
-    tables->linkers[0] = (struct session_linker){linker.st_dev, linker.st_ino};
+    tables->linkers[0] = exec_target_own_linker();
     tables->linkers[1] = config->command_linker;
     session->requests->magic = SESSION_MAGIC;
     session->requests->version = SESSION_VERSION;

@@ -9,8 +9,10 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -56,15 +58,47 @@ struct view {
     struct rights rights;
 };
 
+/* PT_INTERP of the running program, in its memory: the distance from file to memory is that of
+ * PT_PHDR. */
+static const char *own_interpreter(void)
+{
+    const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR), *table = NULL;
+    const ElfW(Phdr) *interpreter = NULL;
+    for (unsigned long i = 0; headers && i < getauxval(AT_PHNUM); i++) {
+        if (headers[i].p_type == PT_PHDR)
+            table = &headers[i];
+        else if (headers[i].p_type == PT_INTERP)
+            interpreter = &headers[i];
+    }
+    return table && interpreter ? (const char *)headers - table->p_vaddr + interpreter->p_vaddr
+                                : NULL;
+}
+
+struct session_linker exec_target_own_linker(void)
+{
+    struct stat status;
+    const char *path = own_interpreter();
+    return path && stat(path, &status) == 0 ? (struct session_linker){status.st_dev, status.st_ino}
+                                            : (struct session_linker){0};
+}
+
+static bool is_own_linker(const struct stat *status)
+{
+    struct session_linker own = exec_target_own_linker();
+    return own.inode != 0 && status->st_dev == own.device && status->st_ino == own.inode;
+}
+
+/* rec's own linker is not read: rec was built with the same C library as the sampler. */
 static bool read_linker(const char *path, const struct view *view, struct buffer *file,
                         struct session_linker *linker)
 {
     struct stat status;
     int place = foreign_file_find(view->pid, path, 0, &view->rights);
     int fd = foreign_file_reopen(place, &view->rights, NULL);
-    bool is_read =
-        fd >= 0 && fstat(fd, &status) == 0 && io_read_all(fd, file, LINKER_BYTES_MAX) == 0;
-    if (is_read)
+    bool is_found = fd >= 0 && fstat(fd, &status) == 0;
+    bool is_own = is_found && is_own_linker(&status);
+    bool is_read = is_found && !is_own && io_read_all(fd, file, LINKER_BYTES_MAX) == 0;
+    if (is_own || is_read)
         *linker = (struct session_linker){status.st_dev, status.st_ino};
     if (fd >= 0)
         close(fd);
@@ -146,20 +180,4 @@ struct exec_target exec_target_inspect(const char *path, pid_t pid)
         path = script;
     }
     return target;
-}
-
-void exec_target_own_linker(struct stat *status)
-{
-    struct elf_file *elf = NULL;
-    *status = (struct stat){0};
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || elf_open(&elf, fd, NULL) != 0)
-        goto out;
-    const char *linker = elf_interpreter(elf);
-    if (!linker || stat(linker, status) != 0)
-        *status = (struct stat){0};
-out:
-    elf_close(elf);
-    if (fd >= 0)
-        close(fd);
 }

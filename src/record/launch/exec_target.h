@@ -5,7 +5,6 @@
 #include "wire/session.h"
 
 #include <stdbool.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
 struct exec_target {
@@ -23,4 +22,4 @@ extern const char exec_target_is_privileged[]; /* a possible reason */
 struct exec_target exec_target_inspect(const char *path, pid_t pid);
 
 /* The dynamic linker of the running rec; all 0 if unknown. */
-void exec_target_own_linker(struct stat *status);
+struct session_linker exec_target_own_linker(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which file a command is, as a shell would find it, and the environment that it gets. */
+#include "record/launch/exec_target.h"
 #include "record/launch/launch.h"
 #include "record/session.h"
 
@@ -252,6 +253,33 @@ static void an_older_invitation_is_replaced(void **state)
     unsetenv(SESSION_VARIABLE);
 }
 
+/* The oracle is the inode in the line of the linker in /proc/self/maps. */
+static void the_own_linker_is_the_mapped_one(void **state)
+{
+    (void)state;
+    char line[4400];
+    struct session_linker linker = exec_target_own_linker();
+    unsigned long long inode = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    assert_non_null(maps);
+    while (inode == 0 && fgets(line, sizeof(line), maps))
+        if (strstr(line, "/ld-linux"))
+            assert_int_equal(sscanf(line, "%*s %*s %*s %*s %llu", &inode), 1);
+    fclose(maps);
+    assert_true(inode != 0);
+    assert_int_equal(linker.inode, inode);
+}
+
+static void the_linker_of_a_program_is_found(void **state)
+{
+    (void)state;
+    struct session_linker own = exec_target_own_linker();
+    struct exec_target target = exec_target_inspect("/proc/self/exe", 0);
+    assert_null(target.reason);
+    assert_int_equal(target.linker.inode, own.inode);
+    assert_int_equal(target.linker.device, own.device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +296,8 @@ int main(void)
         cmocka_unit_test(another_preload_stays_behind_ours),
         cmocka_unit_test(an_empty_preload_is_told_from_none),
         cmocka_unit_test(an_older_invitation_is_replaced),
+        cmocka_unit_test(the_own_linker_is_the_mapped_one),
+        cmocka_unit_test(the_linker_of_a_program_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
