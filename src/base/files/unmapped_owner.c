@@ -7,16 +7,24 @@
 
 enum { OVERFLOW_ID = 65534 }; /* DEFAULT_OVERFLOWUID, include/linux/highuid.h */
 
-static unsigned overflow_id(const char *path)
+/* Of the whole system; read once. */
+struct overflow_id {
+    const char *path;
+    unsigned id;
+    bool is_read;
+};
+static struct overflow_id overflow_user = {.path = "/proc/sys/kernel/overflowuid"};
+static struct overflow_id overflow_group = {.path = "/proc/sys/kernel/overflowgid"};
+
+static unsigned overflow_id(struct overflow_id *overflow)
 {
-    unsigned id = OVERFLOW_ID;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return id;
-    if (fscanf(file, "%u", &id) != 1)
-        id = OVERFLOW_ID;
-    fclose(file);
-    return id;
+    FILE *file = overflow->is_read ? NULL : fopen(overflow->path, "re");
+    if (!overflow->is_read && (!file || fscanf(file, "%u", &overflow->id) != 1))
+        overflow->id = OVERFLOW_ID;
+    if (file)
+        fclose(file);
+    overflow->is_read = true;
+    return overflow->id;
 }
 
 /* A line of /proc/PID/uid_map or gid_map. */
@@ -44,8 +52,7 @@ static bool are_all_mapped(const char *path)
 
 bool owner_is_unmapped(uid_t uid)
 {
-    return uid == overflow_id("/proc/sys/kernel/overflowuid") &&
-           !are_all_mapped("/proc/self/uid_map");
+    return uid == overflow_id(&overflow_user) && !are_all_mapped("/proc/self/uid_map");
 }
 
 bool owner_is_self(uid_t uid)
@@ -55,8 +62,7 @@ bool owner_is_self(uid_t uid)
 
 bool group_is_self(gid_t gid)
 {
-    bool is_unmapped =
-        gid == overflow_id("/proc/sys/kernel/overflowgid") && !are_all_mapped("/proc/self/gid_map");
+    bool is_unmapped = gid == overflow_id(&overflow_group) && !are_all_mapped("/proc/self/gid_map");
     return gid == getegid() && !is_unmapped;
 }
 
