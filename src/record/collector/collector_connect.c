@@ -69,10 +69,10 @@ static void connect_watch(struct collector *collector)
                                                 .samples = &collector->samples,
                                                 .gaps = &collector->gaps,
                                                 .processors = processors};
-    collector->tree = (struct process_tree){.processes = &collector->processes,
-                                            .round = round,
-                                            .processors = processors,
-                                            .command_only = config->options->no_inherit};
+    collector->tree.processes = &collector->processes;
+    collector->tree.round = round;
+    collector->tree.processors = processors;
+    collector->tree.command_only = config->options->no_inherit;
     struct process_watch *watch = &collector->watch;
     watch->processes = &collector->processes;
     watch->drain = &collector->drain;
@@ -124,18 +124,19 @@ static void connect_outside(struct collector *collector)
 {
     const struct collector_config *config = &collector->config;
     enum record_engine engine = config->options->engine;
-    collector->outside = (struct outside){
-        .config = {.file = config->writer,
-                   .summary = config->summary,
-                   .round = &collector->round,
-                   .open_files = config->open_files,
-                   .period_ns = collector->samples.period_ns,
-                   .options = config->options,
-                   .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
-                   .has_kernel_image = config->kernel_pid != 0},
-        .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
+    struct outside *outside = &collector->outside;
+    outside->config = (struct ring_source_config){
+        .file = config->writer,
+        .summary = config->summary,
+        .round = &collector->round,
+        .open_files = config->open_files,
+        .period_ns = collector->samples.period_ns,
+        .options = config->options,
+        .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
+        .has_kernel_image = config->kernel_pid != 0};
+    outside->is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING;
     bool has_other_recorders = config->options->recorders & ~recorder_bit(recorder_find("cpu"));
-    collector->outside.takes_fibers = collector->outside.is_permitted && !has_other_recorders;
+    outside->takes_fibers = outside->is_permitted && !has_other_recorders;
 }
 
 static void connect_departures(struct collector *collector)
@@ -145,6 +146,7 @@ static void connect_departures(struct collector *collector)
                                                 .outside = &collector->outside};
 }
 
+/* Large parts get their members one by one: the memory is zero, and untouched so far. */
 void collector_connect(struct collector *collector)
 {
     connect_samples(collector);
