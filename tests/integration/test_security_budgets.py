@@ -230,6 +230,18 @@ class Budgets(rec.Case):
                 self.assertLess(os.path.getsize(self.path("bomb.data")), 150 << 20)
                 self.assertLess(run.bytes, MEMORY_BYTES)
 
+    def test_a_program_that_maps_other_files_all_the_time_delays_no_other_program(self):
+        """It is recorded from outside. Programs that start meanwhile get their answers."""
+        files = [self.path(f"file{i}") for i in range(300)]
+        for path in files:
+            shutil.copy(rec.target("short_run"), path)
+        run = self.record("sh", "-c", '"$@" & while kill -0 $!; do ' + rec.target("short_run") + " 20; done 2>/dev/null",
+                          "-", rec.target("maps_files"), rec.figure(400000, 2000000), *files, rec_options=["-q"])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertFalse([value for key, value in run.summary.items() if key.startswith("not_followed.")])
+        self.assertLess(run.count("launcher_cpu_ns"), 1.5 * run.count("cpu_billed_ns"))
+        self.assertGreater(run.count("mappings_left_out"), 0)
+
     def test_a_recording_ends_when_the_disk_is_nearly_full(self):
         disk = self.path("disk")
         os.mkdir(disk)

@@ -137,11 +137,7 @@ void outside_take_fibers(struct outside *outside, struct process_watch *watch)
 
 bool outside_has(struct outside *outside, pid_t pid)
 {
-    if (!outside->is_open)
-        return false;
-    if (!ring_process_find(&outside->source.tasks.processes, pid))
-        ring_source_drain(&outside->source, UINT64_MAX); /* its FORK may be there since */
-    return ring_process_find(&outside->source.tasks.processes, pid) != NULL;
+    return outside->is_open && ring_source_has(&outside->source, pid);
 }
 
 size_t outside_count(const struct outside *outside)
@@ -164,7 +160,7 @@ void outside_round(struct outside *outside)
 void outside_catch_up(struct outside *outside)
 {
     if (outside->is_open)
-        ring_source_drain(&outside->source, UINT64_MAX);
+        ring_source_catch_up(&outside->source);
 }
 
 uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns)

@@ -61,11 +61,10 @@ static const void *part(const uint8_t **next, size_t size)
     return size ? start : NULL;
 }
 
-bool ring_backlog_next(struct ring_backlog *backlog, struct ring_record *record)
+/* Returns the place of the record after this one. */
+static size_t read_at(const struct ring_backlog *backlog, size_t at, struct ring_record *record)
 {
-    if (backlog->count == 0)
-        return false;
-    const uint8_t *next = backlog->bytes.bytes + backlog->at;
+    const uint8_t *next = backlog->bytes.bytes + at;
     memcpy(record, next, sizeof(*record));
     next += sizeof(*record);
     record->kernel_frames = part(&next, 8 * record->kernel_count);
@@ -74,10 +73,29 @@ bool ring_backlog_next(struct ring_backlog *backlog, struct ring_record *record)
     if (record->text)
         record->text = (const char *)next;
     next += text_bytes(record);
-    size_t end = (size_t)(next - backlog->bytes.bytes);
-    backlog->at = (end + 7) & ~(size_t)7;
+    return ((size_t)(next - backlog->bytes.bytes) + 7) & ~(size_t)7;
+}
+
+bool ring_backlog_next(struct ring_backlog *backlog, struct ring_record *record)
+{
+    if (backlog->count == 0)
+        return false;
+    backlog->at = read_at(backlog, backlog->at, record);
     backlog->count--;
     return true;
+}
+
+bool ring_backlog_has_start(const struct ring_backlog *backlog, pid_t pid)
+{
+    struct ring_record record;
+    size_t at = backlog->at;
+    for (size_t i = 0; i < backlog->count; i++) {
+        at = read_at(backlog, at, &record);
+        if (record.type == PERF_RECORD_FORK && record.pid == (uint32_t)pid &&
+            record.parent_pid != record.pid)
+            return true;
+    }
+    return false;
 }
 
 void ring_backlog_free(struct ring_backlog *backlog)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct ring_backlog {
     struct buffer bytes;
@@ -26,5 +27,8 @@ bool ring_backlog_add(struct ring_backlog *backlog, const struct ring_record *re
 /* The oldest record; its pointers are valid until the next call of any function here. False: there
  * is none. */
 bool ring_backlog_next(struct ring_backlog *backlog, struct ring_record *record);
+
+/* Whether a FORK of this process is among the records. */
+bool ring_backlog_has_start(const struct ring_backlog *backlog, pid_t pid);
 
 void ring_backlog_free(struct ring_backlog *backlog);

@@ -17,23 +17,20 @@ static bool is_file(const char *path)
     return (path[0] == '/' && strncmp(path, "//", 2) != 0) || strcmp(path, "[vdso]") == 0;
 }
 
-/* Takes over the reference to the path. */
+/* Takes over the reference to the path. Files beyond the budget are not opened. */
 static void enter(struct ring_maps *maps, struct ring_process *process,
                   struct process_mapping *mapping, uint64_t time_ns)
 {
     mapping->is_file = is_file(mapping->path);
-    if (mapping->is_file) {
+    bool has_room = mapping_room_take(&process->process.mapping_room, &maps->room,
+                                      strlen(mapping->path), maps->round->now_ns);
+    if (mapping->is_file && has_room) {
         proc_rights_lower(&process->process.rights, process->process.pid);
         ring_modules_resolve(maps->modules, mapping, process->process.pid,
                              &process->process.rights);
     }
     process->map_generation = ++maps->generation;
-    if (ring_map_put(process->process.map, mapping) != 0) {
-        maps->summary->mappings_left_out++;
-        return;
-    }
-    if (mapping_room_take(&process->process.mapping_room, &maps->room, strlen(mapping->path),
-                          maps->round->now_ns))
+    if (ring_map_put(process->process.map, mapping) == 0 && has_room)
         mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
     else
         maps->summary->mappings_left_out++;

@@ -35,6 +35,8 @@ enum { WAKEUP_PARTS = 4 };
 #define THREADS_UNTIL_DRAIN 32
 /* Bursts must not fill the rings while the stacks of earlier records are walked. */
 enum { RECORDS_UNTIL_LOOK = 32 };
+/* Of a round: one process can fill the backlog, and other processes wait for the round. */
+#define DRAIN_NS 20000000
 /* A process that creates threads faster than events can be opened. */
 #define PASSES_MAX 100
 
@@ -304,19 +306,44 @@ static void collect(struct ring_source *source, uint64_t until_ns)
     }
 }
 
-void ring_source_drain(struct ring_source *source, uint64_t until_ns)
+/* delay_ns: of the newest records to be collected meanwhile. */
+static void take_collected(struct ring_source *source, uint64_t delay_ns, uint64_t limit_ns)
 {
-    const uint64_t delay_ns = monotonic_ns() - until_ns;
+    const uint64_t begin_ns = monotonic_ns();
     struct ring_record record;
-    collect(source, until_ns);
     for (size_t left = source->backlog.count; left > 0; left--) {
-        if (left % RECORDS_UNTIL_LOOK == 0)
-            collect(source, until_ns == UINT64_MAX ? until_ns : monotonic_ns() - delay_ns);
+        if (left % RECORDS_UNTIL_LOOK == 0) {
+            uint64_t now_ns = monotonic_ns();
+            collect(source, now_ns - delay_ns);
+            if (now_ns - begin_ns > limit_ns)
+                return;
+        }
         if (ring_backlog_next(&source->backlog, &record))
             take(source, &record);
     }
+}
+
+void ring_source_drain(struct ring_source *source, uint64_t until_ns)
+{
+    const uint64_t delay_ns = monotonic_ns() - until_ns;
+    collect(source, until_ns);
+    take_collected(source, delay_ns, DRAIN_NS);
     if (source->can_grow && has_many_cuts(source))
         grow_stacks(source);
+}
+
+void ring_source_catch_up(struct ring_source *source)
+{
+    collect(source, UINT64_MAX);
+    take_collected(source, 0, UINT64_MAX);
+}
+
+bool ring_source_has(struct ring_source *source, pid_t pid)
+{
+    if (ring_process_find(&source->tasks.processes, pid))
+        return true;
+    collect(source, UINT64_MAX);
+    return ring_backlog_has_start(&source->backlog, pid);
 }
 
 static bool is_among(pid_t tid, const pid_t *tids, size_t count)
@@ -341,7 +368,7 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
         if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
             continue;
         if (*opened % THREADS_UNTIL_DRAIN == THREADS_UNTIL_DRAIN - 1)
-            ring_source_drain(source, UINT64_MAX);
+            ring_source_catch_up(source);
         struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
         if (!process)
             break;
@@ -374,7 +401,7 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
         if (opened == 0)
             break;
         nanosleep(&wait, NULL);
-        ring_source_drain(source, UINT64_MAX);
+        ring_source_catch_up(source);
     }
     return refusal || all ? refusal : -ESRCH;
 }
@@ -490,7 +517,7 @@ void ring_source_stop(struct ring_source *source)
     while ((process = ring_process_next(&source->tasks.processes, process)))
         event_set_close(process->events);
     do
-        ring_source_drain(source, UINT64_MAX);
+        ring_source_catch_up(source);
     while (source->backlog.count > 0);
     ring_tasks_finish(&source->tasks);
 }

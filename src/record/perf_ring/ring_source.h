@@ -85,9 +85,14 @@ int ring_source_take_over(struct ring_source *source, pid_t pid, uint64_t *cpu_n
 /* The time in which busy processors fill their rings; 0: records wait for their work. */
 uint64_t ring_source_fill_ns(const struct ring_source *source);
 
-/* Takes the records up to this time from the rings, and works on them. Records that come meanwhile
- * may be left for the next call. */
+/* Takes the records up to this time from the rings, and works on them for 20 ms at most. Others are
+ * left for the next call. */
 void ring_source_drain(struct ring_source *source, uint64_t until_ns);
+/* Works on all records that are in the rings now. */
+void ring_source_catch_up(struct ring_source *source);
+
+/* Whether the process is recorded, as a descendant of a recorded process, too. */
+bool ring_source_has(struct ring_source *source, pid_t pid);
 
 /* Closes the events, takes the last records, closes the accounts of living processes. */
 void ring_source_stop(struct ring_source *source);

@@ -176,9 +176,9 @@ static void settle(struct ring_tasks *tasks, struct ring_process *process, uint6
 
 static void note_end(struct ring_tasks *tasks, const struct ring_process *process)
 {
-    struct ring_end *end = tasks->has_system || !process->is_started
-                               ? NULL
-                               : ARRAY_PUSH(tasks->ends, tasks->end_count, tasks->end_capacity);
+    bool is_noted = !tasks->has_system && process->is_started && tasks->end_count < RING_ENDS_MAX;
+    struct ring_end *end =
+        is_noted ? ARRAY_PUSH(tasks->ends, tasks->end_count, tasks->end_capacity) : NULL;
     if (end)
         *end = (struct ring_end){.pid = process->process.pid,
                                  .parent_pid = process->process.parent_pid,

@@ -19,6 +19,9 @@ struct ring_end {
     bool is_orphan;  /* the parent ended first: no wait adds the CPU time to a rusage */
 };
 
+/* Recordings of running processes take none. */
+enum { RING_ENDS_MAX = 65536 };
+
 struct ring_tasks {
     struct ring_processes processes;
     struct ring_maps *maps;

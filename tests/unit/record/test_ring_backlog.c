@@ -105,12 +105,35 @@ static void a_full_backlog_leaves_records_in_the_ring(void **state)
     ring_backlog_free(&backlog);
 }
 
+static void starts_of_processes_are_found_among_the_records(void **state)
+{
+    (void)state;
+    struct ring_backlog backlog = {.count = 0};
+    struct ring_record record = made(5);
+    assert_true(ring_backlog_add(&backlog, &record));
+    record = (struct ring_record){.type = PERF_RECORD_FORK, .pid = 7, .tid = 8, .parent_pid = 7};
+    assert_true(ring_backlog_add(&backlog, &record));
+    assert_false(ring_backlog_has_start(&backlog, 7)); /* of a thread */
+    record = (struct ring_record){.type = PERF_RECORD_FORK, .pid = 9, .tid = 9, .parent_pid = 7};
+    assert_true(ring_backlog_add(&backlog, &record));
+    assert_true(ring_backlog_has_start(&backlog, 9));
+    assert_false(ring_backlog_has_start(&backlog, 8));
+    assert_true(ring_backlog_next(&backlog, &record));
+    check(&record, 5);
+    assert_true(ring_backlog_next(&backlog, &record));
+    assert_true(ring_backlog_has_start(&backlog, 9));
+    assert_true(ring_backlog_next(&backlog, &record));
+    assert_false(ring_backlog_has_start(&backlog, 9));
+    ring_backlog_free(&backlog);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_leave_whole_in_the_order_of_their_arrival),
         cmocka_unit_test(a_record_without_parts_needs_none),
         cmocka_unit_test(a_full_backlog_leaves_records_in_the_ring),
+        cmocka_unit_test(starts_of_processes_are_found_among_the_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
