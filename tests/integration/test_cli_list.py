@@ -219,12 +219,12 @@ class List(rec.Case):
         for user in (None, NOBODY):
             cpu = self.cpu(program=program, user=user, before=lambda: refuse(NR_PERF_EVENT_OPEN))
             self.assertEqual([source["available"] for source in cpu["sources"]], [False, True, False])
-            self.assertIn("forbidden", cpu["sources"][0]["reason"])
+            self.assertIn("forbids perf_event_open", cpu["sources"][0]["reason"])
             self.assertTrue(cpu["available"])
             cpu = self.cpu(program=program, user=user,
                               before=lambda: refuse(NR_PERF_EVENT_OPEN, NR_TIMER_CREATE))
             self.assertFalse(cpu["available"])
-            self.assertRegex(cpu["reason"], "perf-trap: perf events are forbidden.*; timer: timer_create")
+            self.assertRegex(cpu["reason"], "perf-trap: a seccomp filter forbids perf_event_open.*; timer: timer_create")
 
 
 if __name__ == "__main__":

@@ -169,9 +169,9 @@ def a_read_only_directory_is_noticed_before_the_start(here):
     os.rmdir(closed)
 
 
-def doctor_says_ten_lines(here):
+def doctor_says_eighteen_lines(here):
     status, out, err = rec("doctor", cwd=here)
-    check("doctor: ten lines", status == 0 and len(out.splitlines()) == 10 and not err, out + err)
+    check("doctor: eighteen lines", status == 0 and len(out.splitlines()) == 18 and not err, out + err)
 
 
 def a_capture_that_was_never_made_is_asked_for():
@@ -246,7 +246,7 @@ with tempfile.TemporaryDirectory() as here:
     refusals_are_one_sentence_and_touch_nothing(here)
     every_option_of_perf_record_is_taken_or_refused_by_name(here)
     a_read_only_directory_is_noticed_before_the_start(here)
-    doctor_says_ten_lines(here)
+    doctor_says_eighteen_lines(here)
     doctor_promises_no_more_than_the_kernel_allows(here)
     a_capture_that_was_never_made_is_asked_for()
     operands_that_name_a_program_give_the_command_to_record_it(here)

@@ -2,12 +2,14 @@
 #include "cli/commands/commands.h"
 
 #include "base/text/log.h"
+#include "cli/commands/doctor_rules.h"
 #include "cli/commands/doctor_sandbox.h"
 #include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
 #include "cli/options/target_list.h"
 #include "cli/snapshot/doctor_target.h"
+#include "record/attach/target_probe.h"
 #include "record/launch/probe.h"
 #include "record/options.h"
 
@@ -31,6 +33,13 @@ static void print_outside(const struct record_probe *probe)
         printf("from outside   perf-ring: running processes; static, Go and musl programs\n");
     else
         text_print(stdout, "from outside   not available: %s\n", probe->perf_ring_reason);
+}
+
+static void print_system(void)
+{
+    struct error error = {{0}};
+    int err = target_probe_system(&error);
+    text_print(stdout, "whole system   %s\n", err ? error.text : "perf-ring: rec -a");
 }
 
 static void print_rate(const struct record_probe *probe)
@@ -85,8 +94,10 @@ static void print_machine(void)
     record_probe(&probe);
     print_engine(&probe);
     print_outside(&probe);
+    print_system();
     print_rate(&probe);
     print_kernel(&probe);
+    doctor_rules_print();
     print_debug_info();
     doctor_sandbox_print();
     print_advice(&probe);

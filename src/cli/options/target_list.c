@@ -64,7 +64,7 @@ static bool find_user(const char *text, uid_t *uid)
 static bool has_user(pid_t pid, uid_t uid)
 {
     struct target_facts facts = target_facts_read(pid);
-    return facts.pid == pid && facts.uid == uid && facts.has_memory && pid != getpid();
+    return facts.pid == pid && facts.uids.effective == uid && facts.has_memory && pid != getpid();
 }
 
 int target_list_add_user(struct target_list *list, const char *user, struct error *error)

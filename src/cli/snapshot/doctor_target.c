@@ -49,7 +49,7 @@ int doctor_target_print(pid_t pid, struct error *error)
         return error_set(error, -ESRCH, "no such process: %d", (int)pid);
     record_probe(&probe);
     text_print(stdout, "process %d (%s), %u %s, uid %u\n", (int)pid, facts.name, facts.threads,
-               facts.threads == 1 ? "thread" : "threads", (unsigned)facts.uid);
+               facts.threads == 1 ? "thread" : "threads", (unsigned)facts.uids.effective);
     print_running(&facts, pid);
     print_started(&probe, pid);
     text_print(stdout, "kernel stacks  %s\n",

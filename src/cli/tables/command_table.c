@@ -44,8 +44,9 @@ const struct command_spec doctor_command = {
     .synopsis = "doctor [-p PID[,...]]",
     .summary = "capabilities of rec on this machine",
     .description =
-        "Tests the engines and the sandbox for this machine and user, and names the setting with "
-        "the largest effect. Records nothing and changes nothing.",
+        "Tests the engines, the kernel's rules for access to processes and the sandbox for this "
+        "machine and user, and names the setting with the largest effect. Records nothing and "
+        "changes nothing.",
     .options = doctor_options,
 };
 

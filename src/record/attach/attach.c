@@ -121,7 +121,8 @@ static int open_writer(struct attachment *attachment, uint64_t period_ns, struct
                : 0;
 }
 
-static int open_source(struct attachment *attachment, uint64_t period_ns, struct error *error)
+static int open_source(struct attachment *attachment, uint64_t period_ns,
+                       const struct own_rights *own, struct error *error)
 {
     const struct record_options *options = attachment->options;
     enum event_reach reach = options->records_system        ? REACH_SYSTEM
@@ -140,11 +141,7 @@ static int open_source(struct attachment *attachment, uint64_t period_ns, struct
     if (err == -ENODEV || err == -EINVAL)
         return error_set(error, err, "cannot record processors %s: not all of them are online",
                          options->processors ? options->processors : "");
-    return err ? error_set(error, err, "cannot open perf rings: %s%s", strerror(-err),
-                           err == -EPERM || err == -ENOMEM
-                               ? "; raise the limit of locked memory (ulimit -l)"
-                               : "")
-               : 0;
+    return err ? refusal_explain_rings(own, err, error) : 0;
 }
 
 /* Before the events of the targets, whose starts enter the file. */
@@ -167,12 +164,12 @@ static int open_off_cpu(struct attachment *attachment, struct error *error)
     return err ? error_set(error, err, "cannot record off-CPU time: %s", strerror(-err)) : 0;
 }
 
-static int start_off_cpu(struct attachment *attachment, const struct observer_facts *observer,
+static int start_off_cpu(struct attachment *attachment, const struct own_rights *own,
                          struct error *error)
 {
     if (!attachment->off_cpu)
         return 0;
-    int err = attach_targets_add_off_cpu(attachment->off_cpu, attachment->options, observer, error);
+    int err = attach_targets_add_off_cpu(attachment->off_cpu, attachment->options, own, error);
     if (err == 0 && (err = off_recorder_start(attachment->off_cpu)) != 0)
         err = error_set(error, err, "cannot record off-CPU time: %s", strerror(-err));
     return err;
@@ -211,8 +208,8 @@ static int prepare(struct attachment *attachment, struct error *error)
         return err;
     raise_file_limit();
     raise_priority();
-    struct observer_facts observer = observer_facts_read();
-    err = attach_targets_check(attachment->options, &observer, &attachment->result->summary, error);
+    struct own_rights own = own_rights_read();
+    err = attach_targets_check(attachment->options, &own, &attachment->result->summary, error);
     if (err)
         return err;
     uint64_t period_ns = 1000000000 / choose_frequency(attachment);
@@ -221,17 +218,17 @@ static int prepare(struct attachment *attachment, struct error *error)
     attachment->round.is_quiet = true; /* until all threads have events */
     err = open_writer(attachment, period_ns, error);
     if (err == 0)
-        err = open_source(attachment, period_ns, error);
+        err = open_source(attachment, period_ns, &own, error);
     if (err == 0 && take_signals(attachment) != 0)
         err = error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
     if (err)
         return err;
     if ((err = open_off_cpu(attachment, error)) != 0)
         return err;
-    err = attach_targets_open(&attachment->source, attachment->options, &observer, error);
+    err = attach_targets_open(&attachment->source, attachment->options, &own, error);
     attachment->busy_before_ns = proc_busy_ns();
     if (err == 0)
-        err = start_off_cpu(attachment, &observer, error);
+        err = start_off_cpu(attachment, &own, error);
     return err || !attachment->options->argv ? err : start_command(attachment, error);
 }
 

@@ -33,9 +33,8 @@ static void name_running(const struct record_options *options, const struct targ
                  options->target_count - 1);
 }
 
-int attach_targets_check(const struct record_options *options,
-                         const struct observer_facts *observer, struct record_summary *summary,
-                         struct error *error)
+int attach_targets_check(const struct record_options *options, const struct own_rights *own,
+                         struct record_summary *summary, struct error *error)
 {
     int err = 0;
     if (options->records_system)
@@ -44,8 +43,7 @@ int attach_targets_check(const struct record_options *options,
         snprintf(summary->target, sizeof(summary->target), "user %s", options->user);
     for (size_t i = 0; err == 0 && !options->user && i < options->target_count; i++) {
         struct target_facts facts = target_facts_read(options->targets[i]);
-        err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
-                            error);
+        err = refusal_check(&facts, own, options->targets[i], options->targets_are_threads, error);
         if (i == 0)
             name_running(options, &facts, summary->target);
     }
@@ -82,7 +80,7 @@ static void leave_out(struct ring_source *source, pid_t pid, const struct target
 }
 
 static int attach_running(struct ring_source *source, const struct record_options *options,
-                          const struct observer_facts *observer, struct error *error)
+                          const struct own_rights *own, struct error *error)
 {
     size_t attached = 0;
     for (size_t i = 0; i < options->target_count; i++) {
@@ -97,7 +95,7 @@ static int attach_running(struct ring_source *source, const struct record_option
         attached += err == 0;
         bool is_last = attached == 0 && i == options->target_count - 1;
         if (err && (!options->user || is_last))
-            return refusal_explain(&facts, observer, id, err, error);
+            return refusal_explain(&facts, own, id, err, error);
         if (err)
             leave_out(source, id, &facts, err);
     }
@@ -123,7 +121,7 @@ static int open_cgroup(const char *name)
 }
 
 static int record_system(struct ring_source *source, const char *cgroup,
-                         const struct observer_facts *observer, struct error *error)
+                         const struct own_rights *own, struct error *error)
 {
     int cgroup_fd = cgroup ? open_cgroup(cgroup) : -1;
     if (cgroup && cgroup_fd < 0)
@@ -132,38 +130,38 @@ static int record_system(struct ring_source *source, const char *cgroup,
     int err = ring_source_record_system(source, cgroup_fd);
     if (cgroup_fd >= 0)
         close(cgroup_fd);
-    return err ? refusal_explain_system(observer, err, error) : 0;
+    return err ? refusal_explain_system(own, err, error) : 0;
 }
 
 int attach_targets_open(struct ring_source *source, const struct record_options *options,
-                        const struct observer_facts *observer, struct error *error)
+                        const struct own_rights *own, struct error *error)
 {
-    return options->records_system ? record_system(source, options->cgroup, observer, error)
-                                   : attach_running(source, options, observer, error);
+    return options->records_system ? record_system(source, options->cgroup, own, error)
+                                   : attach_running(source, options, own, error);
 }
 
 static int add_system_off_cpu(struct off_recorder *off_cpu, const char *cgroup,
-                              const struct observer_facts *observer, struct error *error)
+                              const struct own_rights *own, struct error *error)
 {
     int cgroup_fd = cgroup ? open_cgroup(cgroup) : -1;
     int err = cgroup && cgroup_fd < 0 ? cgroup_fd
                                       : off_recorder_record_system(off_cpu, cgroup, cgroup_fd);
     if (cgroup_fd >= 0)
         close(cgroup_fd);
-    return err ? refusal_explain_system(observer, err, error) : 0;
+    return err ? refusal_explain_system(own, err, error) : 0;
 }
 
 int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
-                               const struct observer_facts *observer, struct error *error)
+                               const struct own_rights *own, struct error *error)
 {
     if (options->records_system)
-        return add_system_off_cpu(off_cpu, options->cgroup, observer, error);
+        return add_system_off_cpu(off_cpu, options->cgroup, own, error);
     for (size_t i = 0; i < options->target_count; i++) {
         pid_t id = options->targets[i];
         struct target_facts facts = target_facts_read(id);
         int err = off_recorder_attach(off_cpu, facts.pid, &id, options->targets_are_threads);
         if (err && err != -ESRCH && !options->user) /* it has ended since its other events opened */
-            return refusal_explain(&facts, observer, id, err, error);
+            return refusal_explain(&facts, own, id, err, error);
     }
     return 0;
 }

@@ -11,14 +11,13 @@
 
 /* Checks running processes and threads before anything is opened; summary->target gets the name of
  * what is recorded: "the system", "process 12 (sh)". 0, or a negative errno with the rule. */
-int attach_targets_check(const struct record_options *options,
-                         const struct observer_facts *observer, struct record_summary *summary,
-                         struct error *error);
+int attach_targets_check(const struct record_options *options, const struct own_rights *own,
+                         struct record_summary *summary, struct error *error);
 
 /* Opens the events of all targets. 0, or a negative errno with the rule. */
 int attach_targets_open(struct ring_source *source, const struct record_options *options,
-                        const struct observer_facts *observer, struct error *error);
+                        const struct own_rights *own, struct error *error);
 
 /* Opens the off-CPU events of running processes and threads. */
 int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
-                               const struct observer_facts *observer, struct error *error);
+                               const struct own_rights *own, struct error *error);

@@ -2,6 +2,7 @@
 #include "record/attach/target_facts.h"
 
 #include "base/files/io.h"
+#include "record/procfs/status_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,48 +11,51 @@
 
 #define STATUS_BYTES_MAX 65536
 
-/* The text behind "KEY:" and blanks; NULL: no such line. */
-static const char *value_of(const char *text, const char *key)
+static struct task_ids ids_of(const char *text, const char *key)
 {
-    size_t length = strlen(key);
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, length) == 0 && line[length] == ':')
-            return line + length + 1 + strspn(line + length + 1, " \t");
+    struct task_ids ids = {0};
+    const char *value = status_value(text, key);
+    uint32_t *const places[] = {&ids.real, &ids.effective, &ids.saved};
+    for (size_t i = 0; value && i < sizeof(places) / sizeof(places[0]); i++) {
+        char *end;
+        *places[i] = (uint32_t)strtoul(value, &end, 10);
+        value = end;
     }
-    return NULL;
-}
-
-static unsigned long number_of(const char *text, const char *key)
-{
-    const char *value = value_of(text, key);
-    return value ? strtoul(value, NULL, 10) : 0;
-}
-
-/* Real, effective, saved and file system id. */
-static uid_t effective_uid(const char *text)
-{
-    const char *value = value_of(text, "Uid");
-    char *end;
-    if (!value)
-        return 0;
-    (void)strtoul(value, &end, 10);
-    return (uid_t)strtoul(end, NULL, 10);
+    return ids;
 }
 
 struct target_facts target_facts_parse(const char *text)
 {
-    struct target_facts facts = {.pid = (pid_t)number_of(text, "Tgid"),
-                                 .uid = effective_uid(text),
-                                 .threads = (uint32_t)number_of(text, "Threads"),
-                                 .has_memory = value_of(text, "VmSize") != NULL,
+    struct target_facts facts = {.pid = (pid_t)status_number(text, "Tgid", 10),
+                                 .uids = ids_of(text, "Uid"),
+                                 .gids = ids_of(text, "Gid"),
+                                 .capabilities = status_number(text, "CapPrm", 16),
+                                 .threads = (uint32_t)status_number(text, "Threads", 10),
+                                 .has_memory = status_value(text, "VmSize") != NULL,
                                  .is_dumpable = true};
-    const char *name = value_of(text, "Name"), *state = value_of(text, "State");
+    const char *name = status_value(text, "Name"), *state = status_value(text, "State");
     if (name)
         snprintf(facts.name, sizeof(facts.name), "%.*s", (int)strcspn(name, "\n"), name);
     if (state)
         facts.state = state[0];
     return facts;
+}
+
+/* The map of user ids is readable without the right to trace the process, unlike the link to its
+ * namespace. Maps of the own namespace are equal to the own one; the reverse holds for all maps but
+ * complete ones, which need root. */
+static bool is_in_other_namespace(pid_t id)
+{
+    struct buffer own = {0}, other = {0};
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)id);
+    bool is_read = io_read_file("/proc/self/uid_map", &own, STATUS_BYTES_MAX) == 0 &&
+                   io_read_file(path, &other, STATUS_BYTES_MAX) == 0;
+    bool is_other =
+        is_read && (own.size != other.size || memcmp(own.bytes, other.bytes, own.size) != 0);
+    buffer_free(&own);
+    buffer_free(&other);
+    return is_other;
 }
 
 struct target_facts target_facts_read(pid_t id)
@@ -70,6 +74,7 @@ struct target_facts target_facts_read(pid_t id)
      * task_dump_owner()); those of /proc/ID itself never do. */
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)id);
     if (facts.pid && lstat(path, &directory) == 0)
-        facts.is_dumpable = directory.st_uid == facts.uid;
+        facts.is_dumpable = directory.st_uid == facts.uids.effective;
+    facts.is_in_other_namespace = facts.pid && is_in_other_namespace(id);
     return facts;
 }

@@ -6,14 +6,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct task_ids {
+    uint32_t real, effective, saved;
+};
+
 struct target_facts {
     char name[16];
-    char state;       /* 'R', 'S', 'Z' … */
-    pid_t pid;        /* of the process; 0: no such task */
-    uid_t uid;        /* effective */
-    uint32_t threads; /* of the process */
-    bool has_memory;  /* false: kernel thread, or zombie */
-    bool is_dumpable; /* the effective user owns the files in /proc/ID */
+    char state; /* 'R', 'S', 'Z' … */
+    pid_t pid;  /* of the process; 0: no such task */
+    struct task_ids uids, gids;
+    uint64_t capabilities;      /* permitted */
+    uint32_t threads;           /* of the process */
+    bool has_memory;            /* false: kernel thread, or zombie */
+    bool is_dumpable;           /* the effective user owns the files in /proc/ID */
+    bool is_in_other_namespace; /* of users */
 };
 
 struct target_facts target_facts_parse(const char *text);

@@ -4,21 +4,29 @@
 #include "record/attach/refusal.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
 #include "record/events/event_attr.h"
+#include "record/perf_ring/kernel_ring.h"
 
 #include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* The smallest ring of a recording. */
+#define RING_BYTES (64 << 10)
+
 int target_probe_ring(const struct target_facts *facts, pid_t pid, struct error *error)
 {
-    struct observer_facts observer = observer_facts_read();
-    int err = refusal_check(facts, &observer, pid, false, error);
+    struct own_rights own = own_rights_read();
+    int err = refusal_check(facts, &own, pid, false, error);
     if (err)
         return err;
+    struct kernel_ring ring;
+    if ((err = kernel_ring_open(&ring, 0, RING_BYTES, RING_BYTES)) != 0)
+        return refusal_explain_rings(&own, err, error);
+    kernel_ring_close(&ring);
     struct perf_event_attr attr = event_attr_clock(1000000);
     int fd = event_open(&attr, pid, -1, 0);
     if (fd < 0)
-        return refusal_explain(facts, &observer, pid, fd, error);
+        return refusal_explain(facts, &own, pid, fd, error);
     close(fd);
     return 0;
 }
@@ -27,11 +35,23 @@ int target_probe_ring(const struct target_facts *facts, pid_t pid, struct error 
  * (process_vm_readv(2)). */
 int target_probe_memory(const struct target_facts *facts, pid_t pid, struct error *error)
 {
-    struct reader_facts reader = reader_facts_read();
+    struct own_rights own = own_rights_read();
     char byte;
     struct iovec local = {&byte, 1}, remote = {NULL, 1};
-    int err = snapshot_refusal_check(facts, &reader, pid, error);
+    int err = snapshot_refusal_check(facts, own.pid, pid, error);
     if (err == 0 && process_vm_readv(pid, &local, 1, &remote, 1, 0) < 0 && errno != EFAULT)
-        err = snapshot_refusal_explain(facts, &reader, pid, -errno, error);
+        err = snapshot_refusal_explain(facts, &own, pid, -errno, error);
     return err;
+}
+
+int target_probe_system(struct error *error)
+{
+    struct perf_event_attr attr = event_attr_clock(1000000);
+    int fd = event_open(&attr, -1, 0, 0);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    struct own_rights own = own_rights_read();
+    return refusal_explain_system(&own, fd, error);
 }

@@ -12,3 +12,6 @@ int target_probe_ring(const struct target_facts *facts, pid_t pid, struct error 
 
 /* Whether stacks and modules can be read. 0, or a negative errno with the rule. */
 int target_probe_memory(const struct target_facts *facts, pid_t pid, struct error *error);
+
+/* The same for an event on all tasks of a processor. */
+int target_probe_system(struct error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/probe.h"
 
+#include "record/attach/access_rule.h"
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/launch/kernel_access.h"
@@ -22,13 +23,14 @@ static uint32_t tick_hz(void)
     return (uint32_t)(1000000000 / resolution.tv_nsec);
 }
 
-static void explain(int err, int paranoid, char *reason, size_t size)
+static void explain(int err, char *reason, size_t size)
 {
-    if (err == -EACCES || err == -EPERM)
-        snprintf(reason, size, "perf events are forbidden (kernel.perf_event_paranoid is %d)",
-                 paranoid);
-    else if (err == -EINVAL || err == -E2BIG)
+    struct own_rights own = own_rights_read();
+    const struct access_refusal refusal = {.own = &own, .access = ACCESS_EVENTS, .err = err};
+    if (err == -EINVAL || err == -E2BIG)
         snprintf(reason, size, "the kernel is older than 5.18");
+    else if (err == -EACCES || err == -EPERM || err == -ENOSYS)
+        snprintf(reason, size, "%s", access_rule_explain(&refusal).text);
     else
         snprintf(reason, size, "perf events are not available: %s", strerror(-err));
 }
@@ -38,8 +40,7 @@ static void probe_ring(struct record_probe *probe)
     int err = thread_events_probe();
     probe->perf_ring = err == 0;
     if (err)
-        explain(err, probe->perf_event_paranoid, probe->perf_ring_reason,
-                sizeof(probe->perf_ring_reason));
+        explain(err, probe->perf_ring_reason, sizeof(probe->perf_ring_reason));
 }
 
 /* A CPU timer of the calling thread, never armed. */
@@ -66,8 +67,7 @@ void record_probe(struct record_probe *probe)
     if (fd >= 0)
         close(fd);
     else
-        explain(fd, probe->perf_event_paranoid, probe->perf_trap_reason,
-                sizeof(probe->perf_trap_reason));
+        explain(fd, probe->perf_trap_reason, sizeof(probe->perf_trap_reason));
     probe_ring(probe);
     probe_timer(probe);
     probe->kernel_stacks = kernel_access_check(&probe->kernel_reason) == 0;

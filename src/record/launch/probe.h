@@ -10,9 +10,9 @@
 
 struct record_probe {
     bool perf_trap;
-    char perf_trap_reason[160]; /* why not */
+    char perf_trap_reason[320]; /* why not */
     bool perf_ring;
-    char perf_ring_reason[160]; /* why not */
+    char perf_ring_reason[320]; /* why not */
     bool timer;
     char timer_reason[80];   /* why not */
     uint32_t tick_hz;        /* limits the timer engine's rate */

@@ -10,14 +10,15 @@
 
 #include <cmocka.h>
 
-static const struct observer_facts user = {.pid = 50, .uid = 1000, .paranoid = 2};
+static const struct own_rights user = {.pid = 50, .uid = 1000, .gid = 1000, .paranoid = 2};
 
 static struct target_facts target(void)
 {
     return (struct target_facts){.name = "busy",
                                  .state = 'R',
                                  .pid = 77,
-                                 .uid = 1000,
+                                 .uids = {1000, 1000, 1000},
+                                 .gids = {1000, 1000, 1000},
                                  .threads = 1,
                                  .has_memory = true,
                                  .is_dumpable = true};
@@ -37,11 +38,11 @@ static void assert_refused(struct target_facts facts, const char *rule)
     assert_says(&error, rule);
 }
 
-static void assert_explained(struct target_facts facts, struct observer_facts observer, int err,
+static void assert_explained(struct target_facts facts, struct own_rights own, int err,
                              const char *rule)
 {
     struct error error = {{0}};
-    assert_int_equal(refusal_explain(&facts, &observer, 77, err, &error), err);
+    assert_int_equal(refusal_explain(&facts, &own, 77, err, &error), err);
     assert_says(&error, rule);
 }
 
@@ -51,11 +52,16 @@ static void status_text_becomes_facts(void **state)
     struct target_facts facts =
         target_facts_parse("Name:\tmy prog\nUmask:\t0022\nState:\tS (sleeping)\n"
                            "Tgid:\t77\nPid:\t78\nUid:\t1000\t1001\t1000\t1000\n"
-                           "VmSize:\t  5 kB\nThreads:\t12\n");
+                           "Gid:\t5\t6\t7\t8\nVmSize:\t  5 kB\nThreads:\t12\n"
+                           "CapPrm:\t0000000000002000\nCapEff:\t0000000000000000\n");
     assert_string_equal(facts.name, "my prog");
     assert_int_equal(facts.state, 'S');
     assert_int_equal(facts.pid, 77);
-    assert_int_equal(facts.uid, 1001);
+    assert_int_equal(facts.uids.real, 1000);
+    assert_int_equal(facts.uids.effective, 1001);
+    assert_int_equal(facts.uids.saved, 1000);
+    assert_int_equal(facts.gids.saved, 7);
+    assert_int_equal(facts.capabilities, 0x2000);
     assert_int_equal(facts.threads, 12);
     assert_true(facts.has_memory);
     facts = target_facts_parse("");
@@ -96,13 +102,15 @@ static void permissions_are_explained(void **state)
 {
     (void)state;
     struct target_facts facts = target();
-    struct observer_facts observer = user;
-    observer.paranoid = 3;
-    assert_explained(facts, observer, -EACCES, "kernel.perf_event_paranoid is 3");
-    observer = user;
-    observer.own_error = -EPERM;
-    assert_explained(facts, observer, -EPERM, "seccomp");
-    facts.uid = 0;
+    struct own_rights own = user;
+    own.paranoid = 3;
+    assert_explained(facts, own, -EACCES, "kernel.perf_event_paranoid is 3");
+    own = user;
+    own.events_error = -EPERM;
+    assert_explained(facts, own, -EPERM, "security module");
+    own.has_filter = true;
+    assert_explained(facts, own, -EPERM, "seccomp");
+    facts.uids.saved = 0;
     assert_explained(facts, user, -EACCES, "another user (uid 0, rec has 1000)");
     facts = target();
     facts.is_dumpable = false;
@@ -115,21 +123,41 @@ static void other_errors_are_explained(void **state)
     (void)state;
     assert_explained(target(), user, -ESRCH, "ended meanwhile");
     assert_explained(target(), user, -EMFILE, "ulimit -Hn");
-    assert_explained(target(), user, -ENOSYS, "perf_event_open");
+    struct own_rights own = user;
+    own.events_error = -ENOSYS;
+    assert_explained(target(), own, -ENOSYS, "the kernel has no perf_event_open");
     assert_explained(target(), user, -EINVAL, "Invalid argument");
 }
 
 static void refusals_of_the_system_are_explained(void **state)
 {
     (void)state;
-    struct observer_facts observer = user;
+    struct own_rights own = user;
     struct error error = {{0}};
-    assert_int_equal(refusal_explain_system(&observer, -EACCES, &error), -EACCES);
+    assert_int_equal(refusal_explain_system(&own, -EACCES, &error), -EACCES);
     assert_says(&error, "kernel.perf_event_paranoid is 2; set to 0 or less");
-    observer.own_error = -EACCES;
-    assert_int_equal(refusal_explain_system(&observer, -EACCES, &error), -EACCES);
+    own.events_error = -EACCES;
+    own.has_filter = true;
+    assert_int_equal(refusal_explain_system(&own, -EACCES, &error), -EACCES);
     assert_says(&error, "seccomp");
     assert_int_equal(refusal_explain_system(&user, -EMFILE, &error), -EMFILE);
+    assert_says(&error, "Too many open files");
+}
+
+static void refusals_of_rings_are_explained(void **state)
+{
+    (void)state;
+    struct own_rights own = user;
+    struct error error = {{0}};
+    own.ring_kilobytes = 516;
+    own.locked_bytes = 8 << 20;
+    assert_int_equal(refusal_explain_rings(&own, -EPERM, &error), -EPERM);
+    assert_says(&error, "(516 KiB a processor, kernel.perf_event_mlock_kb, and 8192 KiB); raise");
+    own.events_error = -EPERM;
+    own.has_filter = true;
+    assert_int_equal(refusal_explain_rings(&own, -EPERM, &error), -EPERM);
+    assert_says(&error, "seccomp filter forbids perf_event_open");
+    assert_int_equal(refusal_explain_rings(&user, -EMFILE, &error), -EMFILE);
     assert_says(&error, "Too many open files");
 }
 
@@ -142,6 +170,7 @@ int main(void)
         cmocka_unit_test(permissions_are_explained),
         cmocka_unit_test(other_errors_are_explained),
         cmocka_unit_test(refusals_of_the_system_are_explained),
+        cmocka_unit_test(refusals_of_rings_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,13 +94,13 @@ static void other_lines_are_no_sockets(void **state)
     assert_false(wait_object_parse_socket("Num RefCount\n", "unix", 0, text, sizeof(text)));
 }
 
-static void assert_refused(const struct target_facts *facts, const struct reader_facts *reader,
+static void assert_refused(const struct target_facts *facts, const struct own_rights *own,
                            const char *part)
 {
     struct error error = {{0}};
-    int err = snapshot_refusal_check(facts, reader, 42, &error);
+    int err = snapshot_refusal_check(facts, own->pid, 42, &error);
     if (err == 0)
-        err = snapshot_refusal_explain(facts, reader, 42, -EACCES, &error);
+        err = snapshot_refusal_explain(facts, own, 42, -EACCES, &error);
     assert_true(err < 0);
     if (!strstr(error.text, part))
         print_error("%s\n", error.text);
@@ -110,23 +110,28 @@ static void assert_refused(const struct target_facts *facts, const struct reader
 static void a_refusal_names_its_rule(void **state)
 {
     (void)state;
-    struct target_facts facts = {.name = "x", .state = 'S', .pid = 42, .uid = 1000, .threads = 1};
-    struct reader_facts reader = {.pid = 7, .uid = 1000};
-    assert_refused(&facts, &reader, "a kernel thread");
+    struct target_facts facts = {.name = "x",
+                                 .state = 'S',
+                                 .pid = 42,
+                                 .uids = {1000, 1000, 1000},
+                                 .gids = {1000, 1000, 1000},
+                                 .threads = 1};
+    struct own_rights own = {.pid = 7, .uid = 1000, .gid = 1000};
+    assert_refused(&facts, &own, "a kernel thread");
     facts.has_memory = facts.is_dumpable = true;
-    assert_refused(&facts, &reader, "more rights than rec");
-    reader.ptrace_scope = 1;
-    assert_refused(&facts, &reader, "kernel.yama.ptrace_scope is 1; set to 0");
+    assert_refused(&facts, &own, "more rights than rec");
+    own.ptrace_scope = 1;
+    assert_refused(&facts, &own, "kernel.yama.ptrace_scope is 1; set to 0");
     facts.is_dumpable = false;
-    assert_refused(&facts, &reader, "not dumpable");
-    reader.uid = 1001;
-    assert_refused(&facts, &reader, "a process of another user (uid 1000, rec has 1001)");
-    reader.pid = 42;
-    assert_refused(&facts, &reader, "rec itself");
+    assert_refused(&facts, &own, "not dumpable");
+    own.uid = 1001;
+    assert_refused(&facts, &own, "a process of another user (uid 1000, rec has 1001)");
+    own.pid = 42;
+    assert_refused(&facts, &own, "rec itself");
     facts.pid = 40;
-    assert_refused(&facts, &reader, "a thread of process 40; use -p 40");
+    assert_refused(&facts, &own, "a thread of process 40; use -p 40");
     facts = (struct target_facts){.pid = 0};
-    assert_refused(&facts, &reader, "no such process");
+    assert_refused(&facts, &own, "no such process");
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <sys/uio.h>
 
 struct read_task {
@@ -93,8 +94,7 @@ static int read_images(void *context)
 struct image_list *image_list_take(pid_t pid, uint64_t limit_ns, struct error *error)
 {
     struct target_facts facts = target_facts_read(pid);
-    struct reader_facts reader = reader_facts_read();
-    if (snapshot_refusal_check(&facts, &reader, pid, error) != 0)
+    if (snapshot_refusal_check(&facts, getpid(), pid, error) != 0)
         return NULL;
     void *memory = mmap(NULL, sizeof(struct image_list), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -107,7 +107,8 @@ struct image_list *image_list_take(pid_t pid, uint64_t limit_ns, struct error *e
     int err = time_limited_run(read_images, &task, limit_ns);
     if (err == 0)
         return task.list;
-    snapshot_refusal_explain(&facts, &reader, pid, err, error);
+    struct own_rights own = own_rights_read();
+    snapshot_refusal_explain(&facts, &own, pid, err, error);
     image_list_free(task.list);
     return NULL;
 }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { SNAPSHOT_TEXT_BYTES = 160 };
+enum { SNAPSHOT_TEXT_BYTES = 160, SNAPSHOT_PROBLEM_BYTES = 352 };
 
 struct snapshot_thread {
     pid_t tid;
@@ -36,9 +36,9 @@ struct snapshot_thread {
     uint64_t age_ns;                  /* off the processor since; WAIT_AGE_UNKNOWN */
     bool has_stack;                   /* a sample in the capture */
     bool is_complete;
-    int signal;                        /* of a core file: that ended the process; or 0 */
-    bool is_inferred;                  /* a frame pointer was inferred */
-    char problem[SNAPSHOT_TEXT_BYTES]; /* why there is no stack, or no complete one; "": none */
+    int signal;                           /* of a core file: that ended the process; or 0 */
+    bool is_inferred;                     /* a frame pointer was inferred */
+    char problem[SNAPSHOT_PROBLEM_BYTES]; /* why there is no stack, or no complete one; "": none */
 };
 
 struct snapshot {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "record/attach/snapshot/snapshot_capture.h"
 #include "record/attach/snapshot/snapshot_map.h"
+#include "record/attach/snapshot/snapshot_refusal.h"
 #include "record/attach/snapshot/snapshot_rows.h"
 #include "record/attach/snapshot/running_sample.h"
 #include "record/attach/snapshot/stopped_threads.h"
@@ -83,6 +84,9 @@ static void explain_failure(struct snapshot_thread *thread, int err)
 {
     if (err == -ESRCH || err == -ENOENT)
         set_problem(thread, "ended meanwhile");
+    else if (err == -EACCES || err == -EPERM)
+        snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s",
+                 snapshot_refusal_of_thread(ACCESS_MEMORY, err).text);
     else
         snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s", strerror(-err));
 }
@@ -153,9 +157,9 @@ static void open_batch(struct batch *batch, struct snapshot_thread **threads, si
         int err = running_sample_open(&batch->samples[i], threads[i]->tid);
         batch->polled[i] = (struct pollfd){.fd = batch->samples[i].fd, .events = POLLIN};
         batch->left += err == 0;
-        if (err == -EACCES || err == -EPERM)
-            set_problem(threads[i], "runs, and perf events are refused "
-                                    "(kernel.perf_event_paranoid, or the limit of locked memory)");
+        if (err == -EACCES || err == -EPERM || err == -ENOSYS)
+            snprintf(threads[i]->problem, sizeof(threads[i]->problem), "runs, and %s",
+                     snapshot_refusal_of_thread(ACCESS_EVENTS, err).text);
         else if (err)
             explain_failure(threads[i], err);
     }

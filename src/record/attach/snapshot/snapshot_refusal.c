@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/snapshot/snapshot_refusal.h"
 
-#include "base/files/io.h"
-
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static int read_ptrace_scope(void)
-{
-    struct buffer text = {0};
-    int scope = 0;
-    if (io_read_file("/proc/sys/kernel/yama/ptrace_scope", &text, 64) == 0) {
-        buffer_u8(&text, 0);
-        if (!text.failed)
-            scope = (int)strtol((const char *)text.bytes, NULL, 10);
-    }
-    buffer_free(&text);
-    return scope;
-}
-
-struct reader_facts reader_facts_read(void)
-{
-    return (struct reader_facts){
-        .pid = getpid(), .uid = geteuid(), .ptrace_scope = read_ptrace_scope()};
-}
-
-int snapshot_refusal_check(const struct target_facts *facts, const struct reader_facts *reader,
-                           pid_t pid, struct error *error)
+int snapshot_refusal_check(const struct target_facts *facts, pid_t own_pid, pid_t pid,
+                           struct error *error)
 {
     if (facts->pid == 0)
         return error_set(error, -ESRCH, "cannot read process %d: no such process", (int)pid);
-    if (facts->pid == reader->pid)
+    if (facts->pid == own_pid)
         return error_set(error, -EINVAL, "cannot read process %d: rec itself", (int)pid);
     if (facts->pid != pid)
         return error_set(error, -ESRCH, "cannot read process %d: a thread of process %d; use -p %d",
@@ -48,38 +25,29 @@ int snapshot_refusal_check(const struct target_facts *facts, const struct reader
     return 0;
 }
 
-/* In the order in which the kernel checks (kernel/ptrace.c, __ptrace_may_access()). */
-static int explain_permission(const struct target_facts *facts, const struct reader_facts *reader,
+static int explain_permission(const struct target_facts *facts, const struct own_rights *own,
                               pid_t pid, int err, struct error *error)
 {
-    if (facts->uid != reader->uid)
-        return error_set(error, err,
-                         "cannot read process %d (%s): a process of another user (uid %u, rec has "
-                         "%u); run rec as this user or as root",
-                         (int)pid, facts->name, (unsigned)facts->uid, (unsigned)reader->uid);
-    if (!facts->is_dumpable)
-        return error_set(error, err,
-                         "cannot read process %d (%s): not dumpable (set-user-id program, or prctl "
-                         "PR_SET_DUMPABLE); run rec as root",
-                         (int)pid, facts->name);
-    if (reader->ptrace_scope > 0)
-        return error_set(error, err,
-                         "cannot read process %d (%s): kernel.yama.ptrace_scope is %d; set to 0, "
-                         "or run rec as root",
-                         (int)pid, facts->name, reader->ptrace_scope);
-    return error_set(error, err,
-                     "cannot read process %d (%s): %s; the process has more rights than rec "
-                     "(capabilities, user namespace), run rec as root",
-                     (int)pid, facts->name, strerror(-err));
+    const struct access_refusal refusal = {
+        .own = own, .target = facts, .access = ACCESS_MEMORY, .err = err};
+    return error_set(error, err, "cannot read process %d (%s): %s", (int)pid, facts->name,
+                     access_rule_explain(&refusal).text);
 }
 
-int snapshot_refusal_explain(const struct target_facts *facts, const struct reader_facts *reader,
+struct rule_text snapshot_refusal_of_thread(enum access access, int err)
+{
+    struct own_rights own = own_rights_read();
+    const struct access_refusal refusal = {.own = &own, .access = access, .err = err};
+    return access_rule_explain(&refusal);
+}
+
+int snapshot_refusal_explain(const struct target_facts *facts, const struct own_rights *own,
                              pid_t pid, int err, struct error *error)
 {
     switch (err) {
     case -EACCES:
     case -EPERM:
-        return explain_permission(facts, reader, pid, err, error);
+        return explain_permission(facts, own, pid, err, error);
     case -ESRCH:
     case -ENOENT:
         return error_set(error, err, "cannot read process %d (%s): ended meanwhile", (int)pid,

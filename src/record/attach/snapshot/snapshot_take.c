@@ -7,6 +7,7 @@
 #include "record/attach/snapshot/snapshot_rows.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* Threads that start between the count and the list. */
 #define SPARE_THREADS 64
@@ -26,15 +27,17 @@ int snapshot_take(struct snapshot *snapshot, const struct snapshot_request *requ
                   struct error *error)
 {
     struct target_facts facts = target_facts_read(request->pid);
-    struct reader_facts reader = reader_facts_read();
     *snapshot = (struct snapshot){.pid = request->pid};
     struct read_task task = {.snapshot = snapshot, .request = request};
-    int err = snapshot_refusal_check(&facts, &reader, request->pid, error);
+    int err = snapshot_refusal_check(&facts, getpid(), request->pid, error);
     if (err)
         return err;
     memcpy(snapshot->name, facts.name, sizeof(snapshot->name));
     err = snapshot_rows_open(snapshot, (size_t)facts.threads + facts.threads / 4 + SPARE_THREADS);
     if (err == 0)
         err = limited_read_run(snapshot, run_read, &task, request->limit_ns);
-    return err ? snapshot_refusal_explain(&facts, &reader, request->pid, err, error) : 0;
+    if (err == 0)
+        return 0;
+    struct own_rights own = own_rights_read();
+    return snapshot_refusal_explain(&facts, &own, request->pid, err, error);
 }
