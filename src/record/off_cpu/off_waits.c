@@ -184,7 +184,8 @@ static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
 static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
                             const struct run_interval *interval)
 {
-    int64_t woken_ns = take_woken(waits, thread, interval->end_ns);
+    /* a thread that has not run since the last read has no new runnable time */
+    int64_t woken_ns = thread->is_active ? take_woken(waits, thread, interval->end_ns) : 0;
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
     uint64_t part_ns = part_of(woken_ns, open_ns);
     thread->woken_ns += woken_ns - (int64_t)part_ns;
