@@ -107,12 +107,13 @@ struct perfdata_sample {
     const uint64_t *frames;       /* innermost first: PC, then raw return addresses */
     size_t frame_count;
     const uint64_t *kernel_frames; /* the part of the stack in the kernel, innermost first */
-    size_t kernel_count;           /* one of the counts is at least 1 */
+    size_t kernel_count;           /* one of the counts is at least 1, or there is a leaf */
+    uint64_t leaf;                 /* a user address inside of the kernel's part; 0: none */
 };
 /* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 8
- * more with kernel frames (another marker), 16 more with an object (ADDR, WEIGHT). A record holds
- * 8183 frames, kernel frames and markers included; of longer stacks the innermost frames are
- * kept. */
+ * more with kernel frames (another marker), 16 more with a leaf (a marker), 16 more with an object
+ * (ADDR, WEIGHT). A record holds 8183 frames, kernel frames and markers included; of longer stacks
+ * the innermost frames are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 /* Marks a round: records before the mark are older than all records after the next mark, which

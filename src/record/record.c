@@ -178,6 +178,8 @@ static int open_off_cpu(struct recording *recording, struct error *error)
         .open_files = &recording->result->open_files,
         .file = recording->writer,
         .is_quiet = options->delay_ns > 0 || options->off_cpu_only,
+        .with_kernel_stacks = !options->exclude_kernel,
+        .has_kernel_image = options->kernel_stacks,
     };
     int err = off_recorder_open(&recording->off_cpu, &config);
     if (err == 0)

@@ -210,17 +210,21 @@ static void expect_address(const struct callchain *callchain, struct ips user, s
                                user.ips[i] - 1);
 }
 
+/* In rec's stacks of waits, kernel frames follow the synthetic leaf. */
 static int push_user(struct callchain *callchain, const struct address_map *map, struct ips user,
                      bool first_is_caller)
 {
     bool is_return_address = first_is_caller && !callchain->has_call_addresses;
+    enum side side = SIDE_USER;
     for (size_t i = 0; i < SOON; i++)
         expect_address(callchain, user, i);
     for (size_t i = 0; i < user.count; i++) {
         expect_address(callchain, user, i + SOON);
-        if (is_marker(user.ips[i]))
+        if (is_marker(user.ips[i])) {
+            side = side_of_marker(user.ips[i]);
             continue;
-        if (push_pc(callchain, map, SIDE_USER, user.ips[i], is_return_address) != 0)
+        }
+        if (push_pc(callchain, map, side, user.ips[i], is_return_address) != 0)
             return -ENOMEM;
         is_return_address = !callchain->has_call_addresses;
     }

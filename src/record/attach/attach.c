@@ -154,6 +154,8 @@ static int open_off_cpu(struct attachment *attachment, struct error *error)
         .open_files = &attachment->result->open_files,
         .file = attachment->writer,
         .is_quiet = true,
+        .with_kernel_stacks = !options->exclude_kernel,
+        .has_kernel_image = options->kernel_stacks,
         .processors = options->processors,
         .meet = options->records_system ? ring_source_meet : NULL,
         .meet_context = &attachment->source,

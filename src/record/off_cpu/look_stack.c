@@ -4,17 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct look_stack *look_stack_new(uint64_t reason_avma, const uint64_t *frames,
-                                  uint32_t frame_count, uint64_t end_avma)
+struct look_stack *look_stack_new(const struct look_frames *frames)
 {
-    struct look_stack *stack = malloc(sizeof(*stack) + 8 * ((size_t)frame_count + 2));
+    const size_t inner = 1 + (size_t)frames->kernel_count, user = frames->frame_count;
+    struct look_stack *stack = malloc(sizeof(*stack) + 8 * (inner + user + 1));
     if (!stack)
         return NULL;
-    *stack = (struct look_stack){.users = 1, .frame_count = frame_count + 1 + (end_avma != 0)};
-    stack->frames[0] = reason_avma;
-    memcpy(stack->frames + 1, frames, 8 * (size_t)frame_count);
-    if (end_avma)
-        stack->frames[frame_count + 1] = end_avma;
+    *stack = (struct look_stack){
+        .users = 1, .frame_count = (uint32_t)(inner + user), .kernel_count = frames->kernel_count};
+    stack->frames[0] = frames->reason_avma;
+    memcpy(stack->frames + 1, frames->kernel_frames, 8 * (inner - 1));
+    memcpy(stack->frames + inner, frames->frames, 8 * user);
+    if (frames->end_avma)
+        stack->frames[stack->frame_count++] = frames->end_avma;
     return stack;
 }
 

@@ -10,6 +10,7 @@
 #include "wire/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 /* Mappings are read again at the earliest after this many times the duration of a read. */
@@ -17,13 +18,23 @@ enum { READ_COST_PARTS = 50 };
 enum { MAPPINGS_MAX = 4096 };
 #define ASLEEP_NS 1000000
 
-int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files)
+int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files,
+                   bool with_kernel_stacks)
 {
+    if (with_kernel_stacks)
+        kernel_stacks_open(&looks->kernel, open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
     return ring_modules_open(&looks->modules, open_files);
+}
+
+void off_looks_pause(struct off_looks *looks)
+{
+    task_directory_close(&looks->directory);
 }
 
 void off_looks_close(struct off_looks *looks)
 {
+    off_looks_pause(looks);
+    kernel_stacks_close(&looks->kernel);
     blocked_looker_free(&looks->looker);
     wait_modules_free(&looks->wait_modules);
     ring_modules_close(&looks->modules);
@@ -190,11 +201,17 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
     char state = state_of(process, thread->tid, &look->call);
     struct wait_reason reason =
         wait_reason_find(&looks->wait_modules, &target, look, looks->looker.frames, state);
-    uint32_t frame_count = drop_sampler(looks, process, look->frame_count);
-    write_mappings(looks, thread, frame_count);
-    thread->look.stack =
-        look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, frame_count,
-                       look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED));
+    uint64_t kernel_frames[KERNEL_STACK_FRAMES_MAX];
+    const struct look_frames frames = {
+        .reason_avma = wait_frame_avma(reason.kind),
+        .kernel_frames = kernel_frames,
+        .frames = looks->looker.frames,
+        .kernel_count = (uint32_t)kernel_stacks_parse(&looks->kernel, looks->looker.kernel_stack,
+                                                      kernel_frames),
+        .frame_count = drop_sampler(looks, process, look->frame_count),
+        .end_avma = look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED)};
+    write_mappings(looks, thread, frames.frame_count);
+    thread->look.stack = look_stack_new(&frames);
     if (thread->look.stack)
         keep_object(looks, process->pid, &reason, thread->look.stack);
 }
@@ -202,7 +219,7 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
 void off_look(struct off_looks *looks, struct off_thread *thread)
 {
     struct off_process *process = thread->process;
-    struct thread_files files = {-1, -1};
+    struct thread_files files = {-1, -1, -1};
     struct blocked_look look = {.result = LOOK_FAILED};
     thread->look.tries++;
     thread->look.begin_ns = monotonic_ns();
@@ -210,7 +227,9 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     if (look.error == 0 && !process->map)
         look.error = read_map(looks, process);
     if (look.error == 0)
-        look.error = thread_files_open(&files, process->pid, thread->tid);
+        look.error = thread_files_open_in(&files, &looks->directory, process->pid, thread->tid);
+    if (look.error == 0 && looks->kernel.is_on)
+        thread_files_open_stack(&files, &looks->directory, thread->tid);
     if (look.error == 0)
         look = look_at(looks, process, &files);
     thread_files_close(&files);

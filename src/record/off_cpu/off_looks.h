@@ -32,15 +32,20 @@ struct off_looks {
     struct off_tasks *tasks;
     struct off_queue *queue;
     struct ring_modules modules;
+    struct task_directory directory;
     struct blocked_looker looker;
+    struct kernel_stacks kernel;
     struct wait_modules wait_modules;
     struct off_waits *waits;
     struct look_counts counts;
 };
 
 /* 0 or a negative errno; off_looks_close() in any case. */
-int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files);
+int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files,
+                   bool with_kernel_stacks);
 void off_looks_close(struct off_looks *looks);
 
 /* Looks at a thread and keeps the result in thread->look. */
 void off_look(struct off_looks *looks, struct off_thread *thread);
+/* After the looks of a tick: at the next one, other processes may have the same ids. */
+void off_looks_pause(struct off_looks *looks);

@@ -7,6 +7,7 @@
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
 #include "record/off_cpu/time/switch_storm.h"
+#include "record/procfs/kernel_image.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/processors.h"
 #include "wire/atomic.h"
@@ -124,11 +125,14 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     recorder->looks.waits = &recorder->waits;
     recorder->records = (struct off_records){.tasks = &recorder->tasks, .waits = &recorder->waits};
     recorder->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bool has_kernel_stacks = config->with_kernel_stacks && kernel_stacks_are_permitted();
+    if (has_kernel_stacks && !config->has_kernel_image)
+        kernel_image_write(config->file, 0);
     int err = recorder->wake_fd < 0 ? -errno : 0;
     if (err == 0)
         err = open_rings(recorder, config);
     if (err == 0)
-        err = off_looks_open(&recorder->looks, config->open_files);
+        err = off_looks_open(&recorder->looks, config->open_files, has_kernel_stacks);
     if (err) {
         off_recorder_free(recorder);
         return err;
@@ -212,6 +216,7 @@ static void look_at_waiting(struct off_recorder *recorder, uint64_t tick_ns)
         if (looks % LOOKS_AT_ONCE == LOOKS_AT_ONCE - 1)
             read_records(recorder);
     }
+    off_looks_pause(&recorder->looks);
     while ((thread = again)) {
         again = thread->next_to_look;
         thread->is_to_look = false;

@@ -31,7 +31,9 @@ struct off_recorder_config {
     const char *processors; /* of REACH_SYSTEM: "0-3,6"; NULL: all */
     struct open_file_cache *open_files;
     struct perfdata_writer *file;
-    bool is_quiet; /* counts from off_recorder_begin() on */
+    bool is_quiet;           /* counts from off_recorder_begin() on */
+    bool with_kernel_stacks; /* of waits; where permitted */
+    bool has_kernel_image;   /* the file has the mapping of the kernel */
     /* Writes the start of a thread into the file, if the file has none; NULL: the file has all. */
     void (*meet)(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
     void *meet_context;

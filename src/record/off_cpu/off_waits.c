@@ -22,10 +22,11 @@ static void put(struct off_waits *waits, const struct off_thread *thread,
         .since_ns = thread->file_ns,
         .program_ns = thread->process->program_ns,
         .sample = {.weight_ns = piece->end_ns - piece->start_ns,
-                   .frame_count = count,
+                   .frame_count = (uint32_t)count,
                    .object_number = number},
     };
     if (stack) {
+        entry.sample.kernel_count = stack->kernel_count;
         entry.sample.object_avma = stack->object_avma;
         entry.sample.object_number = stack->object_number;
     }

@@ -192,6 +192,48 @@ static void kernel_frames_come_above_user_frames(void **state)
     close(fd);
 }
 
+/* The leaf of a wait is a user address: IP and mode are of the user's side. */
+static void a_leaf_comes_above_kernel_frames(void **state)
+{
+    (void)state;
+    static const uint64_t kernel[] = {0xffffffff81001000, 0xffffffff81002000};
+    static const uint64_t expected[] = {PERFDATA_CONTEXT_USER,   0x800000001008,
+                                        PERFDATA_CONTEXT_KERNEL, 0xffffffff81001000,
+                                        0xffffffff81002000,      PERFDATA_CONTEXT_USER};
+    int fd = memory_file();
+    struct perfdata_event event;
+    struct perfdata_writer *writer = open_with_events(fd);
+    struct perfdata_sample sample = {.pid = 100,
+                                     .tid = 100,
+                                     .time_ns = 5000000100,
+                                     .weight = 1,
+                                     .leaf = 0x800000001008,
+                                     .frames = capture_stack,
+                                     .frame_count = 3,
+                                     .kernel_frames = kernel,
+                                     .kernel_count = 2};
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    sample.kernel_count = 0;
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    sample.frame_count = 0;
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_reader *reader = open_reader(fd);
+    for (size_t i = 0; i < 3; i++) {
+        static const size_t words[] = {9, 5, 2};
+        while (perfdata_next(reader, &event) > 0 && event.kind != PERFDATA_SAMPLE)
+            continue;
+        assert_int_equal(event.ip, 0x800000001008);
+        assert_int_equal(event.callchain_count, words[i]);
+        assert_memory_equal(event.callchain, expected, i == 0 ? sizeof(expected) : 16);
+        if (i < 2)
+            assert_memory_equal(event.callchain + words[i] - 3, capture_stack, 24);
+    }
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +241,7 @@ int main(void)
         cmocka_unit_test(an_unfinished_file_keeps_names_and_units),
         cmocka_unit_test(unknown_events_are_refused_and_nothing_is_written),
         cmocka_unit_test(kernel_frames_come_above_user_frames),
+        cmocka_unit_test(a_leaf_comes_above_kernel_frames),
         cmocka_unit_test(the_longest_stack_with_an_object_fits_into_a_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,8 @@ static void in(struct world *world, uint64_t time_ns)
 static void look(struct world *world, uint64_t time_ns, uint64_t avma)
 {
     struct off_thread *thread = off_thread_find(&world->tasks, TID);
-    thread->look.stack = look_stack_new(wait_frame_avma(WAIT_LOCK), &avma, 1, 0);
+    thread->look.stack = look_stack_new(&(struct look_frames){
+        .reason_avma = wait_frame_avma(WAIT_LOCK), .frames = &avma, .frame_count = 1});
     thread->look.begin_ns = time_ns;
     thread->look.end_ns = time_ns + 10000;
 }

@@ -34,7 +34,8 @@ struct off_entry {
     union {
         struct {
             uint64_t weight_ns;
-            uint64_t frame_count; /* behind the entry */
+            uint32_t frame_count;  /* behind the entry */
+            uint32_t kernel_count; /* of them behind the first, in the kernel */
             uint64_t object_avma, object_number;
         } sample;
         struct {

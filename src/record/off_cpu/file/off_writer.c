@@ -131,6 +131,7 @@ static void take_sample(struct off_writer *writer, const struct off_entry *entry
     const uint64_t *frames = off_entry_content(entry);
     uint64_t from_ns = start_ns(writer, entry->tid, entry->since_ns);
     uint64_t time_ns = entry->time_ns > from_ns ? entry->time_ns : from_ns;
+    const size_t inner = 1 + (size_t)entry->sample.kernel_count;
     map_frame(writer, entry->pid, frames[0], time_ns);
     const struct perfdata_sample sample = {.pid = (uint32_t)entry->pid,
                                            .tid = (uint32_t)entry->tid,
@@ -139,8 +140,11 @@ static void take_sample(struct off_writer *writer, const struct off_entry *entry
                                            .weight = entry->sample.weight_ns,
                                            .object_avma = entry->sample.object_avma,
                                            .number = entry->sample.object_number,
-                                           .frames = frames,
-                                           .frame_count = (size_t)entry->sample.frame_count};
+                                           .leaf = frames[0],
+                                           .kernel_frames = frames + 1,
+                                           .kernel_count = inner - 1,
+                                           .frames = frames + inner,
+                                           .frame_count = entry->sample.frame_count - inner};
     perfdata_write_sample(writer->file, &sample);
     writer->samples++;
 }

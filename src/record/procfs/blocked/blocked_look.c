@@ -155,6 +155,7 @@ struct blocked_look blocked_look(struct blocked_looker *looker, const struct loo
         look.error = thread_files_call(files, &look.call);
     look.result = result_of(look.call.state);
     const struct full_regs regs = registers_of(&look.call);
+    thread_files_kernel_stack(files, looker->kernel_stack, sizeof(looker->kernel_stack));
     if (!look.error && look.result == LOOK_STACK)
         look.error = take_stack(looker, process, &regs, files, &look);
     if (look.error)

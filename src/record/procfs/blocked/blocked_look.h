@@ -4,7 +4,7 @@
  *
  *     schedstat ─▶ syscall ─▶ stack, in steps ─▶ schedstat again ─▶ callchain
  *                  SP, PC     process_vm_readv   equal number of turns: the thread did not run,
- *                                                so all of it belongs together
+ *                  [kernel stack, for root]      so all of it belongs together
  *
  * Of the registers only SP, PC and the arguments of the system call are known. A frame pointer that
  * a CFA depends on is inferred by the unwinder (unwind/offline.h).
@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/containers/two_way_cache.h"
+#include "record/procfs/blocked/kernel_stack.h"
 #include "record/procfs/blocked/remote_stack.h"
 #include "record/procfs/blocked/thread_files.h"
 #include "record/procfs/blocked/map_lookup.h"
@@ -37,7 +38,8 @@ struct blocked_looker {
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;
-    uint64_t frames[LOOK_FRAMES_MAX]; /* of the latest look */
+    uint64_t frames[LOOK_FRAMES_MAX];           /* of the latest look */
+    char kernel_stack[KERNEL_STACK_TEXT_BYTES]; /* of the latest look; "": none */
 };
 
 /* The process of a thread. */

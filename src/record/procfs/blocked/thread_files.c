@@ -6,22 +6,62 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int open_file(pid_t pid, pid_t tid, const char *name)
+/* tasks NULL: by the whole path. */
+static int open_file(const struct task_directory *tasks, pid_t pid, pid_t tid, const char *name)
 {
     char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (tasks)
+        snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
+    else
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
+    int fd = openat(tasks ? tasks->fd : AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-int thread_files_open(struct thread_files *files, pid_t pid, pid_t tid)
+static int open_files(struct thread_files *files, const struct task_directory *tasks, pid_t pid,
+                      pid_t tid)
 {
-    files->account_fd = open_file(pid, tid, "schedstat");
-    files->call_fd = files->account_fd < 0 ? -1 : open_file(pid, tid, "syscall");
+    files->stack_fd = -1;
+    files->account_fd = open_file(tasks, pid, tid, "schedstat");
+    files->call_fd = files->account_fd < 0 ? -1 : open_file(tasks, pid, tid, "syscall");
     int err = files->account_fd < 0 ? files->account_fd : files->call_fd < 0 ? files->call_fd : 0;
     if (err)
         thread_files_close(files);
     return err;
+}
+
+int thread_files_open(struct thread_files *files, pid_t pid, pid_t tid)
+{
+    return open_files(files, NULL, pid, tid);
+}
+
+int thread_files_open_in(struct thread_files *files, struct task_directory *tasks, pid_t pid,
+                         pid_t tid)
+{
+    char path[32];
+    if (tasks->pid != pid) {
+        task_directory_close(tasks);
+        snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+        int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+            return -errno;
+        *tasks = (struct task_directory){pid, fd};
+    }
+    return open_files(files, tasks, pid, tid);
+}
+
+void thread_files_open_stack(struct thread_files *files, const struct task_directory *tasks,
+                             pid_t tid)
+{
+    int fd = open_file(tasks, tasks->pid, tid, "stack");
+    files->stack_fd = fd < 0 ? -1 : fd;
+}
+
+void task_directory_close(struct task_directory *tasks)
+{
+    if (tasks->pid)
+        close(tasks->fd);
+    *tasks = (struct task_directory){0};
 }
 
 void thread_files_close(struct thread_files *files)
@@ -30,7 +70,9 @@ void thread_files_close(struct thread_files *files)
         close(files->account_fd);
     if (files->call_fd >= 0)
         close(files->call_fd);
-    *files = (struct thread_files){-1, -1};
+    if (files->stack_fd >= 0)
+        close(files->stack_fd);
+    *files = (struct thread_files){-1, -1, -1};
 }
 
 /* The content in one read, as the kernel makes it. */
@@ -52,7 +94,8 @@ int thread_files_account(const struct thread_files *files, struct run_account *a
 
 int thread_account_read(pid_t pid, pid_t tid, struct run_account *account)
 {
-    struct thread_files files = {.account_fd = open_file(pid, tid, "schedstat"), .call_fd = -1};
+    struct thread_files files = {
+        .account_fd = open_file(NULL, pid, tid, "schedstat"), .call_fd = -1, .stack_fd = -1};
     int err = files.account_fd < 0 ? files.account_fd : thread_files_account(&files, account);
     thread_files_close(&files);
     return err;
@@ -63,4 +106,10 @@ int thread_files_call(const struct thread_files *files, struct blocked_call *cal
     char text[256];
     int err = read_text(files->call_fd, text, sizeof(text));
     return err ? err : blocked_call_parse(call, text) ? 0 : -EBADMSG;
+}
+
+void thread_files_kernel_stack(const struct thread_files *files, char *text, size_t size)
+{
+    if (files->stack_fd < 0 || read_text(files->stack_fd, text, size) != 0)
+        text[0] = '\0';
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Addresses of kernel functions by their names, from /proc/kallsyms. The kernel makes its 5 MB in
+ * 40 ms, so the text is read no further than to the functions in use.
+ */
+#pragma once
+
+#include "base/containers/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_symbols { /* zeros: closed */
+    int fd;
+    bool is_open;       /* there is more to read */
+    struct buffer text; /* read so far */
+};
+
+struct kernel_function {
+    const char *name;
+    size_t name_length;
+    uint64_t bytes;    /* to the next symbol: functions of a name differ in size */
+    bool is_in_module; /* then the size does not count: modules are in no order of addresses */
+};
+
+/* fd: of the text, from now on owned. */
+void kernel_symbols_open(struct kernel_symbols *symbols, int fd);
+void kernel_symbols_close(struct kernel_symbols *symbols);
+
+/* 0: not there. */
+uint64_t kernel_symbols_find(struct kernel_symbols *symbols,
+                             const struct kernel_function *function);
