@@ -11,6 +11,7 @@
 #include "unwind/offline.h"
 
 #include "unwind/arch/arch.h"
+#include "unwind/code/entered_code.h"
 #include "unwind/module.h"
 #include "unwind/offline_fp.h"
 
@@ -158,6 +159,19 @@ static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct 
     return UNWIND_OK;
 }
 
+static bool step_out_of_entered_code(struct stack_walk *walk, struct stack_frame *frame)
+{
+    if (!walk->map->code || !keeps_sp(walk))
+        return false;
+    struct caller caller = entered_code_caller(walk->map->code, frame, walk->stack);
+    if (caller.evidence == CALLER_NONE)
+        return false;
+    *frame = caller.frame;
+    walk->evidence = caller.evidence;
+    walk->leads_nowhere = false;
+    return true;
+}
+
 static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack_frame *frame,
                                            bool *is_signal_frame)
 {
@@ -174,13 +188,17 @@ static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack
         *is_signal_frame = !frame->is_return_address;
         return UNWIND_OK;
     case CALLER_GUESSED: /* but the caller may lie in code newer than the map */
+        if (step_out_of_entered_code(walk, frame))
+            return UNWIND_OK;
         (void)step_by_frame_pointer(walk, &by_fp);
         return UNWIND_NO_ROW;
     case CALLER_UNREADABLE:
     case CALLER_NONE:
         break;
     }
-    return step_by_frame_pointer(walk, frame);
+    bool is_left =
+        step_by_frame_pointer(walk, frame) == UNWIND_OK || step_out_of_entered_code(walk, frame);
+    return is_left ? UNWIND_OK : UNWIND_NO_ROW;
 }
 
 /* Whether FP is known after a step by this rule. */

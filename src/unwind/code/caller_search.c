@@ -15,10 +15,6 @@ enum {
     OTHER_STACK_BYTES = 1 << 20,   /* no frame is as large */
 };
 
-/* No code is mapped outside: mmap_min_addr, and the end of user addresses. */
-#define LOWEST_CODE UINT64_C(65536)
-#define ADDRESSES_END (UINT64_C(1) << 47)
-
 struct search {
     const struct code_map *map;
     const struct stack_view *stack;
@@ -180,8 +176,8 @@ static enum caller_evidence judge(struct search *s, uint64_t word)
     struct code_place place;
     enum caller_evidence evidence;
     const struct caller_cache_key key = cache_key(s, word);
-    bool may_be_code = word >= LOWEST_CODE && word < ADDRESSES_END &&
-                       (word < s->stack->lo || word >= s->stack->hi);
+    bool may_be_code =
+        word >= CODE_LOWEST && word < CODE_END && (word < s->stack->lo || word >= s->stack->hi);
     if (!may_be_code)
         return CALLER_NONE;
     if (caller_cache_find_call(s->map->cache, &key, &evidence))

@@ -27,6 +27,10 @@
 
 enum { SEARCH_BYTES_MAX = 16 << 10 };
 
+/* No code is mapped outside: mmap_min_addr, and the end of user addresses. */
+#define CODE_LOWEST UINT64_C(65536)
+#define CODE_END (UINT64_C(1) << 47)
+
 /* The code at an address of a process. */
 struct code_place {
     const struct code_image *image; /* NULL: code that cannot be read, as of a JIT compiler */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/code/entered_code.h"
+
+#include "unwind/arch/x86_64_code.h"
+
+enum {
+    FRAME_BYTES_MAX = 18 << 10, /* StgRun's frame has 16.05 KiB */
+    FUNCTION_BYTES_MAX = 4096,  /* looked through for a jump */
+    JUMPS_MAX = 16,             /* looked at */
+    CLEANUP_BYTES = 4,          /* add $bytes, %rsp behind a call */
+};
+
+struct entry_search {
+    const struct code_map *map;
+    const struct stack_view *stack;
+    uint64_t sp; /* as the code was entered */
+};
+
+/* Arguments on the stack are removed behind the call: code that was entered has SP as before. */
+static uint64_t entry_sp(const struct code_map *map, const struct stack_frame *callee)
+{
+    struct code_place place;
+    size_t size;
+    uint64_t sp = callee->regs.sp;
+    if (!callee->is_return_address || !map->find(map->context, callee->regs.pc - 1, &place) ||
+        !place.image)
+        return sp;
+    const uint8_t *code =
+        code_image_bytes(place.image, callee->regs.pc - place.bias, CLEANUP_BYTES, &size);
+    bool is_cleanup = size == CLEANUP_BYTES && code[0] == 0x48 && code[1] == 0x83 &&
+                      code[2] == 0xc4 && code[3] < 0x80;
+    return is_cleanup ? sp + code[3] : sp;
+}
+
+/* Whether the function jumps through a register or memory with these bytes on the stack. */
+static bool jumps_with(const struct code_image *image, uint64_t start_svma, uint64_t bytes,
+                       struct code_frame *frame)
+{
+    size_t size, step = 1;
+    int jumps = 0;
+    const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
+    for (size_t at = 0; at < size && step > 0 && jumps < JUMPS_MAX; at += step) {
+        step = x86_64_instruction_bytes(code + at, size - at);
+        if (step == 0 || !x86_64_has_indirect_jump(code + at, step))
+            continue;
+        *frame = x86_64_frame_at(code, at);
+        if (frame->is_known && frame->return_bytes == bytes)
+            return true;
+        jumps++;
+    }
+    return false;
+}
+
+static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t bytes,
+                       struct code_frame *frame)
+{
+    struct code_place place;
+    if (!s->map->find(s->map->context, word - 1, &place) || !place.image)
+        return false;
+    const uint8_t *code = code_image_before(place.image, word - place.bias, CODE_CALL_BYTES_MAX);
+    if (!code)
+        return false;
+    struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
+    return call.kind == BRANCH_DIRECT && jumps_with(place.image, call.svma, bytes, frame);
+}
+
+/* The frame of the function that entered the code, if it was called before the return address. */
+static bool is_entry(const struct entry_search *s, uint64_t word, uint64_t bytes,
+                     struct code_frame *frame)
+{
+    const uint64_t of_entries = UINT64_C(1) << 62;
+    const struct caller_cache_key key = {s->map->generation, word, of_entries | bytes};
+    bool is_code =
+        word >= CODE_LOWEST && word < CODE_END && (word < s->stack->lo || word >= s->stack->hi);
+    if (!is_code)
+        return false;
+    if (caller_cache_find_frame(s->map->cache, &key, frame))
+        return frame->is_known;
+    *frame = (struct code_frame){0};
+    if (!find_entry(s, word, bytes, frame))
+        *frame = (struct code_frame){0};
+    caller_cache_keep_frame(s->map->cache, &key, frame);
+    return frame->is_known;
+}
+
+struct caller entered_code_caller(const struct code_map *map, const struct stack_frame *callee,
+                                  const struct stack_view *stack)
+{
+    const struct entry_search s = {map, stack, entry_sp(map, callee)};
+    struct caller caller = {.evidence = CALLER_NONE, .frame.is_return_address = true};
+    struct unwind_regs *regs = &caller.frame.regs;
+    struct code_frame frame;
+    for (uint64_t at = 0; s.sp % sizeof(regs->pc) == 0 && at < FRAME_BYTES_MAX;
+         at += sizeof(regs->pc)) {
+        if (!stack_load(stack, s.sp + at, &regs->pc) || !is_entry(&s, regs->pc, at, &frame))
+            continue;
+        regs->sp = s.sp + at + sizeof(regs->pc);
+        caller.frame.fp_is_known =
+            frame.saves_fp && stack_load(stack, s.sp + at - frame.saved_fp_return_bytes, &regs->fp);
+        caller.evidence = CALLER_PLAUSIBLE;
+        return caller;
+    }
+    return caller;
+}
