@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sandbox/confine_conversion.h"
 
+#include "base/files/sudo_user.h"
 #include "base/sandbox/confine_internal.h"
 
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,15 +20,28 @@
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), REFUSE
 
-/* ioctl() that types into the terminal, for the shell to run (ioctl_tty(2)). Newer kernels refuse
- * unless dev.tty.legacy_tiocsti is set. */
-#define REFUSE_TYPING                                                                              \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 5),                                         \
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])), /* low half */ \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),                                        \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1), REFUSE, RETURN(SECCOMP_RET_ALLOW)
+/* The low half: ids and requests have 32 bits. */
+#define LOAD_ARGUMENT(number) LOAD(args[number])
+/* ioctl() that types into the terminal, for the shell to run (ioctl_tty(2)): newer kernels refuse
+ * unless dev.tty.legacy_tiocsti is set; and that changes flags of a file, such as "immutable". */
+#define REFUSE_IOCTL                                                                    \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 7), LOAD_ARGUMENT(1),            \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 3, 0),                             \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 2, 0),                           \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)FS_IOC_SETFLAGS, 1, 0),           \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)FS_IOC_FSSETXATTR, 0, 1), REFUSE, \
+        RETURN(SECCOMP_RET_ALLOW)
 
 enum { X32_BIT = 0x40000000 }; /* __X32_SYSCALL_BIT, arch/x86/include/uapi/asm/unistd.h */
+
+/* arch/x86/entry/syscalls/syscall_64.tbl, Linux 6.18; headers of older kernels lack them. */
+enum {
+    CALL_FCHMODAT2 = 452,
+    CALL_SETXATTRAT = 463,
+    CALL_REMOVEXATTRAT = 466,
+    CALL_OPEN_TREE_ATTR = 467,
+    CALL_FILE_SETATTR = 469,
+};
 
 #ifdef __SANITIZE_ADDRESS__ /* LeakSanitizer traces its own process at exit */
 #define REFUSE_PTRACE REFUSE_CALL(__NR_process_vm_writev)
@@ -41,7 +56,7 @@ static const struct sock_filter filter[] = {
     LOAD(nr),
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
     REFUSE,
-    REFUSE_TYPING,
+    REFUSE_IOCTL,
     /* Programs and other processes. */
     REFUSE_CALL(__NR_execve),
     REFUSE_CALL(__NR_execveat),
@@ -55,13 +70,24 @@ static const struct sock_filter filter[] = {
     REFUSE_CALL(__NR_bind),
     /* Changes of files outside of the reach of Landlock. */
     REFUSE_CALL(__NR_chmod),
+    REFUSE_CALL(__NR_fchmod),
     REFUSE_CALL(__NR_fchmodat),
+    REFUSE_CALL(CALL_FCHMODAT2),
     REFUSE_CALL(__NR_chown),
     REFUSE_CALL(__NR_lchown),
     REFUSE_CALL(__NR_fchownat),
     REFUSE_CALL(__NR_setxattr),
     REFUSE_CALL(__NR_lsetxattr),
     REFUSE_CALL(__NR_fsetxattr),
+    REFUSE_CALL(CALL_SETXATTRAT),
+    REFUSE_CALL(__NR_removexattr),
+    REFUSE_CALL(__NR_lremovexattr),
+    REFUSE_CALL(__NR_fremovexattr),
+    REFUSE_CALL(CALL_REMOVEXATTRAT),
+    REFUSE_CALL(CALL_FILE_SETATTR),
+    REFUSE_CALL(__NR_utime),
+    REFUSE_CALL(__NR_utimes),
+    REFUSE_CALL(__NR_futimesat),
     REFUSE_CALL(__NR_utimensat),
     REFUSE_CALL(__NR_open_by_handle_at),
     /* The system. */
@@ -69,7 +95,12 @@ static const struct sock_filter filter[] = {
     REFUSE_CALL(__NR_umount2),
     REFUSE_CALL(__NR_move_mount),
     REFUSE_CALL(__NR_open_tree),
+    REFUSE_CALL(CALL_OPEN_TREE_ATTR),
+    REFUSE_CALL(__NR_mount_setattr),
     REFUSE_CALL(__NR_fsopen),
+    REFUSE_CALL(__NR_fspick),
+    REFUSE_CALL(__NR_fsconfig),
+    REFUSE_CALL(__NR_fsmount),
     REFUSE_CALL(__NR_pivot_root),
     REFUSE_CALL(__NR_chroot),
     REFUSE_CALL(__NR_setns),
@@ -80,6 +111,19 @@ static const struct sock_filter filter[] = {
     REFUSE_CALL(__NR_kexec_load),
     REFUSE_CALL(__NR_kexec_file_load),
     REFUSE_CALL(__NR_reboot),
+    REFUSE_CALL(__NR_swapon),
+    REFUSE_CALL(__NR_swapoff),
+    REFUSE_CALL(__NR_acct),
+    REFUSE_CALL(__NR_quotactl),
+    REFUSE_CALL(__NR_quotactl_fd),
+    REFUSE_CALL(__NR_settimeofday),
+    REFUSE_CALL(__NR_clock_settime),
+    REFUSE_CALL(__NR_adjtimex),
+    REFUSE_CALL(__NR_clock_adjtime),
+    REFUSE_CALL(__NR_sethostname),
+    REFUSE_CALL(__NR_setdomainname),
+    REFUSE_CALL(__NR_syslog),
+    REFUSE_CALL(__NR_fanotify_init),
     REFUSE_CALL(__NR_iopl),
     REFUSE_CALL(__NR_ioperm),
     REFUSE_CALL(__NR_bpf),
@@ -92,11 +136,33 @@ static const struct sock_filter filter[] = {
     RETURN(SECCOMP_RET_ALLOW),
 };
 
+static int install(const struct sock_filter *instructions, size_t count)
+{
+    const struct sock_fprog program = {.len = (unsigned short)count,
+                                       .filter = (struct sock_filter *)instructions};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : -errno;
+}
+
+/* Of files by descriptor: to the caller of sudo only, as new outputs are given. */
+static int confine_changes_of_owner(void)
+{
+    const struct sudo_user user = sudo_user_find();
+    const struct sock_filter to_user[] = {
+        LOAD(nr),         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fchown, 0, 5),
+        LOAD_ARGUMENT(1), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, user.uid, 0, 2),
+        LOAD_ARGUMENT(2), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, user.gid, 1, 0),
+        REFUSE,           RETURN(SECCOMP_RET_ALLOW),
+    };
+    const struct sock_filter to_none[] = {LOAD(nr), REFUSE_CALL(__NR_fchown),
+                                          RETURN(SECCOMP_RET_ALLOW)};
+    return user.is_known ? install(to_user, sizeof(to_user) / sizeof(to_user[0]))
+                         : install(to_none, sizeof(to_none) / sizeof(to_none[0]));
+}
+
 static int confine_own_calls(void)
 {
-    const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]),
-                                       .filter = (struct sock_filter *)filter};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : -errno;
+    int err = confine_changes_of_owner();
+    return err ? err : install(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 static int confine_own_files(const int *directories, size_t count)

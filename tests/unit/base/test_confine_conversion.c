@@ -14,11 +14,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <linux/fs.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -170,6 +174,17 @@ ATTEMPT(makes_a_local_socket, socket(AF_UNIX, SOCK_STREAM, 0))
 ATTEMPT(reads_another, syscall(SYS_process_vm_readv, 1, NULL, 0, NULL, 0, 0))
 ATTEMPT(changes_mode, chmod(place("other"), 0777))
 ATTEMPT(changes_owner, chown(place("other"), 1, 1))
+ATTEMPT(changes_mode_by_descriptor, fchmod(open(place("other"), O_RDONLY), 0777))
+ATTEMPT(changes_mode_by_a_newer_call, syscall(452, AT_FDCWD, place("other"), 0777, 0))
+ATTEMPT(changes_owner_by_descriptor, fchown(open(place("other"), O_RDONLY), 1, 1))
+ATTEMPT(gives_to_the_caller_of_sudo, fchown(open(place("other"), O_RDONLY), 7, 8))
+ATTEMPT(gives_to_another_group, fchown(open(place("other"), O_RDONLY), 7, 1))
+ATTEMPT(changes_flags, ioctl(open(place("other"), O_RDONLY), FS_IOC_SETFLAGS, (long[1]){0}))
+ATTEMPT(changes_times, utimes(place("other"), NULL))
+ATTEMPT(removes_an_attribute, removexattr(place("other"), "user.x"))
+ATTEMPT(sets_the_time, syscall(SYS_settimeofday, -1L, NULL))
+ATTEMPT(switches_swap_off, swapoff("/"))
+ATTEMPT(changes_a_mount, syscall(SYS_mount_setattr, -1, "/", 0, NULL, 0))
 ATTEMPT(mounts, mount("none", place("out"), "tmpfs", 0, NULL))
 ATTEMPT(enters_a_namespace, syscall(SYS_unshare, 0x10000000))
 ATTEMPT(loads_a_module, syscall(SYS_finit_module, -1, "", 0))
@@ -188,6 +203,15 @@ static void neither_programs_nor_the_network_nor_the_system_are_reached(void **s
     expect("process_vm_readv", reads_another, EPERM);
     expect("chmod", changes_mode, EPERM);
     expect("chown", changes_owner, EPERM);
+    expect("fchmod", changes_mode_by_descriptor, EPERM);
+    expect("fchmodat2", changes_mode_by_a_newer_call, EPERM);
+    expect("fchown", changes_owner_by_descriptor, EPERM);
+    expect("FS_IOC_SETFLAGS", changes_flags, EPERM);
+    expect("utimes", changes_times, EPERM);
+    expect("removexattr", removes_an_attribute, EPERM);
+    expect("settimeofday", sets_the_time, EPERM);
+    expect("swapoff", switches_swap_off, EPERM);
+    expect("mount_setattr", changes_a_mount, EPERM);
     expect("mount", mounts, EPERM);
     expect("unshare", enters_a_namespace, EPERM);
     expect("finit_module", loads_a_module, EPERM);
@@ -198,6 +222,21 @@ static void neither_programs_nor_the_network_nor_the_system_are_reached(void **s
 #ifndef __SANITIZE_ADDRESS__
     expect("ptrace", traces, EPERM);
 #endif
+}
+
+static void files_are_given_to_the_caller_of_sudo_only(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    setenv("SUDO_UID", "7", 1);
+    setenv("SUDO_GID", "8", 1);
+    expect("to the caller", gives_to_the_caller_of_sudo, DONE);
+    expect("to another user", changes_owner_by_descriptor, EPERM);
+    expect("to another group", gives_to_another_group, EPERM);
+    unsetenv("SUDO_UID");
+    unsetenv("SUDO_GID");
+    expect("without sudo", gives_to_the_caller_of_sudo, EPERM);
 }
 
 static int set_up(void **state)
@@ -225,6 +264,7 @@ int main(void)
         cmocka_unit_test(what_a_conversion_needs_is_allowed),
         cmocka_unit_test(files_elsewhere_are_not_changed),
         cmocka_unit_test(neither_programs_nor_the_network_nor_the_system_are_reached),
+        cmocka_unit_test(files_are_given_to_the_caller_of_sudo_only),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
