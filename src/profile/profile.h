@@ -172,12 +172,6 @@ struct profile_life_event { /* in the order of time */
     uint32_t name;   /* NAMED */
 };
 
-struct profile_wait_object { /* what a wait is for; see wait_object_of() in waits.h */
-    uint64_t time_ns;        /* of the off-CPU sample */
-    uint32_t thread;         /* index */
-    uint32_t number;
-};
-
 struct profile_note { /* the recording's summary: key and value, in order */
     uint32_t key, value;
 };
@@ -208,8 +202,8 @@ struct profile {
     size_t thread_count, thread_capacity;
     struct profile_life_event *life_events; /* of recordings with thread-lifecycle */
     size_t life_event_count, life_event_capacity;
-    bool has_life_events; /* recorded, possibly none */
-    struct profile_wait_object *wait_objects;
+    bool has_life_events;                     /* recorded, possibly none */
+    struct profile_wait_object *wait_objects; /* see wait_objects.h */
     size_t wait_object_count, wait_object_capacity;
     struct profile_event *events;
     size_t event_count, event_capacity;

@@ -53,35 +53,6 @@ bool wait_reason_is_lib(const struct profile *profile, uint32_t lib)
            wait_reason_of_name(name).kind != PROFILE_WAIT_UNKNOWN;
 }
 
-uint32_t wait_object_of(const struct profile *profile, const struct profile_wait *wait)
-{
-    uint32_t number = 0;
-    for (size_t i = 0; i < profile->wait_object_count; i++) {
-        const struct profile_wait_object *object = &profile->wait_objects[i];
-        if (object->thread == wait->thread && object->time_ns >= wait->start_ns &&
-            object->time_ns < profile_wait_end(wait))
-            number = object->number;
-    }
-    return number;
-}
-
-bool profile_wait_is_sum(const struct profile *profile, const struct profile_wait *wait)
-{
-    return wait_reason_of_call(profile, wait->call).kind == PROFILE_RUNNABLE &&
-           wait_object_of(profile, wait) > 1;
-}
-
-int profile_add_wait_object(struct profile *profile, const struct profile_sample *sample,
-                            uint32_t number)
-{
-    struct profile_wait_object *object = ARRAY_PUSH(
-        profile->wait_objects, profile->wait_object_count, profile->wait_object_capacity);
-    if (!object)
-        return -ENOMEM;
-    *object = (struct profile_wait_object){sample->time_ns, sample->thread, number};
-    return 0;
-}
-
 struct profile_waits profile_waits_of(const struct profile *profile, uint32_t thread)
 {
     uint32_t event = profile_metric_event(profile, PROFILE_OFF_CPU);

@@ -60,17 +60,6 @@ static inline uint64_t profile_wait_end(const struct profile_wait *wait)
     return wait->start_ns + wait->length_ns;
 }
 
-/*
- * The number recorded with a wait: of a lock the holder's tid; of a wait for a child its pid; of
- * other waits N of the note "off_cpu.object.N", "WAITED_NS TEXT". 0: none, or not recorded. A sum
- * of profiles has none. Of sums: the number of their intervals.
- */
-uint32_t wait_object_of(const struct profile *profile, const struct profile_wait *wait);
-/* The sum of several intervals without a processor. */
-bool profile_wait_is_sum(const struct profile *profile, const struct profile_wait *wait);
-int profile_add_wait_object(struct profile *profile, const struct profile_sample *sample,
-                            uint32_t number); /* 0 or -ENOMEM */
-
 /* The waits of a thread, in order. Needs samples with times. */
 struct profile_waits {
     struct sample_reader samples;

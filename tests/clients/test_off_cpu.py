@@ -41,6 +41,7 @@ def pprof_samples_add_up_and_name_the_reason(directory):
         value = dict(zip(names, values))
         check.same(value['wall'], value['cpu'] + value['off-cpu'])
         check.same(bool(value['off-cpu']), 'reason' in labels)
+        check.same('0x5008, held by 104 reader' if labels.get('reason') == 'lock' else None, labels.get('object'))
         if value['off-cpu']:
             reasons[labels['reason']] = reasons.get(labels['reason'], 0) + value['off-cpu'] // MS
     check.same(REASONS_MS, reasons)
@@ -95,6 +96,9 @@ def firefox_draws_waits_to_their_ends(directory):
     for delta, stack, weight in zip(samples['timeDeltas'], samples['stack'], samples['weight']):
         times += delta
         rows.append((round(times, 3), stack is not None, weight))
+    markers = profile['threads'][2]['markers']['data']
+    check.same([('lock', '0x5008, held by 104 reader')], [(data['reason'], data.get('object')) for data in markers
+                                                    if data.get('reason') == 'lock'])
     check.same([(5, True, 2500), (2504.999, True, 0), (2505, True, 10), (2514.999, True, 0),
                 (2515, False, 0)], rows)
 

@@ -2,6 +2,7 @@
 /* Off-CPU time: categories by the leaf of a stack, and long waits as markers of their thread. */
 #include "export/firefox/firefox.h"
 
+#include "profile/wait_objects.h"
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -76,6 +77,10 @@ void firefox_write_wait(struct firefox *firefox, const struct profile_wait *wait
     json_member_string(firefox->out, "type", type);
     json_member_string(firefox->out, "reason",
                        wait_reason_of_call(firefox->profile, wait->call).text);
+    struct wait_object_text object =
+        wait_object_text(firefox->profile, wait_object_of(firefox->profile, wait));
+    if (object.text[0])
+        json_member_string(firefox->out, "object", object.text);
     if (stack != PROFILE_NONE) {
         json_key(firefox->out, "cause");
         json_open(firefox->out, '{');
@@ -93,6 +98,7 @@ void firefox_write_wait_schema(struct firefox *firefox)
         "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
         "\"tooltipLabel\":\"{marker.name}: {marker.data.reason}\","
         "\"chartLabel\":\"{marker.data.reason}\",\"tableLabel\":\"{marker.data.reason}\","
-        "\"fields\":[{\"key\":\"reason\",\"label\":\"Reason\",\"format\":\"string\"}]}";
+        "\"fields\":[{\"key\":\"reason\",\"label\":\"Reason\",\"format\":\"string\"},"
+        "{\"key\":\"object\",\"label\":\"Object\",\"format\":\"string\"}]}";
     json_spelled(firefox->out, schema, sizeof(schema) - 1);
 }

@@ -4,13 +4,14 @@
  *
  *     Sample   ── location ids, leaf first; values: of the main event, then of each event, then
  *                 wall time, if off-CPU time was recorded; labels pid, tid, comm, thread; cpu and
- *                 cgroup where recorded; reason of off-CPU time
+ *                 cgroup where recorded; reason and object of off-CPU time
  *     Location ── an address of the model (id = index + 1), frames innermost first
  *     Function ── name, system name, file, line of the definition
  *     Mapping  ── a lib of the model: see pprof_mappings.h
  *
- * Samples with equal stack, thread and CPU are added up: pprof has no time line. Every location has
- * a line with a function, even for unknown code: speedscope drops locations without a line.
+ * Samples with equal stack, thread, CPU and object are added up: pprof has no time line. Every
+ * location has a line with a function, even for unknown code: speedscope drops locations without a
+ * line.
  */
 #include "export/export.h"
 
@@ -20,6 +21,7 @@
 #include "export/pprof/pprof_tallies.h"
 #include "export/pprof/protobuf.h"
 #include "profile/metric.h"
+#include "profile/wait_objects.h"
 #include "profile/waits.h"
 #include "profile/walk.h"
 
@@ -195,6 +197,32 @@ static void write_locations(struct pprof *pprof)
     }
 }
 
+static bool is_same(const struct profile_wait_object *a, const struct profile_wait_object *b)
+{
+    return a->thread == b->thread && a->call == b->call && a->address == b->address &&
+           a->number == b->number;
+}
+
+/* Waits for a lock, a file and the like, out of the sums. */
+static void tally_objects(struct pprof *pprof)
+{
+    const struct profile *profile = pprof->profile;
+    uint32_t id = 0;
+    for (size_t i = 0; i < profile->wait_object_count && pprof->off_cpu != PROFILE_NONE; i++) {
+        const struct profile_wait_object *object = &profile->wait_objects[i];
+        if (i == 0 || !is_same(object, object - 1))
+            id = text(pprof, wait_object_text(profile, object).text);
+        const struct profile_sample sample = {.weight = object->weight,
+                                              .thread = object->thread,
+                                              .call = object->call,
+                                              .event = (uint16_t)pprof->off_cpu,
+                                              .cpu = PROFILE_NO_CPU,
+                                              .count = 1};
+        if (id && pprof_tallies_move(&pprof->tallies, &sample, id) != 0)
+            pprof->out->failed = true;
+    }
+}
+
 static void tally_samples(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
@@ -205,6 +233,7 @@ static void tally_samples(struct pprof *pprof)
             return;
         }
     }
+    tally_objects(pprof);
 }
 
 static void add_label(struct pprof *pprof, struct buffer *out, const char *key, uint32_t field,
@@ -260,10 +289,12 @@ static uint64_t value_of(const struct pprof *pprof, uint32_t event)
     return event == PROFILE_NONE ? 0 : pprof->values[1 + event];
 }
 
-static void add_reason(struct pprof *pprof, uint32_t call)
+static void add_reason(struct pprof *pprof, const struct pprof_stack *stack)
 {
-    struct profile_wait_reason reason = wait_reason_of_call(pprof->profile, call);
+    struct profile_wait_reason reason = wait_reason_of_call(pprof->profile, stack->call);
     add_label(pprof, &pprof->message, "reason", LABEL_STR, text(pprof, reason.text));
+    if (stack->object)
+        add_label(pprof, &pprof->message, "object", LABEL_STR, stack->object);
 }
 
 static void write_sample(struct pprof *pprof, const struct pprof_stack *stack)
@@ -281,7 +312,7 @@ static void write_sample(struct pprof *pprof, const struct pprof_stack *stack)
     pb_message(&pprof->message, SAMPLE_VALUE, &pprof->list);
     add_labels(pprof, stack->thread, stack->cpu);
     if (value_of(pprof, pprof->off_cpu))
-        add_reason(pprof, stack->call);
+        add_reason(pprof, stack);
     pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
 }
 
@@ -299,6 +330,14 @@ static void make_difference(struct pprof *pprof, uint32_t thread)
         pprof->values[i] = -pprof->values[i];
 }
 
+static bool has_values(const struct pprof *pprof)
+{
+    for (size_t i = 0; i < pprof->value_count; i++)
+        if (pprof->values[i])
+            return true;
+    return false;
+}
+
 static void write_samples(struct pprof *pprof)
 {
     tally_samples(pprof);
@@ -306,6 +345,8 @@ static void write_samples(struct pprof *pprof)
         memset(pprof->values, 0, pprof->value_count * sizeof(*pprof->values));
         pprof_tallies_values(&pprof->tallies, i, pprof->profile->main_event, pprof->values);
         const struct pprof_stack *stack = pprof_tallies_stack(&pprof->tallies, i);
+        if (!has_values(pprof)) /* all of it has objects */
+            continue;
         if (pprof->adds_wall)
             pprof->values[pprof->value_count - 1] =
                 value_of(pprof, pprof->cpu) + value_of(pprof, pprof->off_cpu);

@@ -54,10 +54,10 @@ static struct pprof_tally *push(struct pprof_tallies *tallies, uint32_t *first, 
     return tally;
 }
 
-int pprof_tallies_add(struct pprof_tallies *tallies, const struct profile_sample *sample)
+static int add(struct pprof_tallies *tallies, const struct pprof_stack *stack,
+               const struct profile_sample *sample)
 {
-    const struct pprof_stack stack = {sample->call, sample->thread, sample->cpu};
-    uint32_t *first = first_of(tallies, &stack);
+    uint32_t *first = first_of(tallies, stack);
     if (!first)
         return -ENOMEM;
     struct pprof_tally *tally = find(tallies, *first, sample->event);
@@ -68,6 +68,27 @@ int pprof_tallies_add(struct pprof_tallies *tallies, const struct profile_sample
     tally->count += sample->count;
     tally->weight += sample->weight;
     return 0;
+}
+
+int pprof_tallies_add(struct pprof_tallies *tallies, const struct profile_sample *sample)
+{
+    const struct pprof_stack stack = {sample->call, sample->thread, sample->cpu, 0};
+    return add(tallies, &stack, sample);
+}
+
+int pprof_tallies_move(struct pprof_tallies *tallies, const struct profile_sample *sample,
+                       uint32_t object)
+{
+    struct pprof_stack stack = {sample->call, sample->thread, sample->cpu, 0};
+    uint32_t index = intern_find(tallies->stacks, &stack, sizeof(stack));
+    struct pprof_tally *tally =
+        index == INTERN_NONE ? NULL : find(tallies, tallies->first[index], sample->event);
+    if (!tally || tally->count < sample->count || tally->weight < sample->weight)
+        return 0; /* left out of the profile */
+    tally->count -= sample->count;
+    tally->weight -= sample->weight;
+    stack.object = object;
+    return add(tallies, &stack, sample);
 }
 
 const struct pprof_stack *pprof_tallies_stack(const struct pprof_tallies *tallies, uint32_t index)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to the pprof exporter: samples of equal stack, thread and CPU, added up for each event.
+ * Private to the pprof exporter: samples of equal stack, thread, CPU and object, added up for each
+ * event.
  *
  * In the format every sample has a value of every event. Only existing pairs are stored: in a
  * recording of hundreds of tracepoints, most stacks belong to a single event.
@@ -15,6 +16,7 @@
 
 struct pprof_stack {
     uint32_t call, thread, cpu;
+    uint32_t object; /* text of a wait's object; 0: none */
 };
 
 struct pprof_tally { /* sum of a stack for an event */
@@ -37,6 +39,10 @@ void pprof_tallies_close(struct pprof_tallies *tallies);
 
 /* 0 or -ENOMEM. */
 int pprof_tallies_add(struct pprof_tallies *tallies, const struct profile_sample *sample);
+
+/* One sample of an event, added without an object: moves to the object. 0 or -ENOMEM. */
+int pprof_tallies_move(struct pprof_tallies *tallies, const struct profile_sample *sample,
+                       uint32_t object);
 
 /* index: below stack_count. */
 const struct pprof_stack *pprof_tallies_stack(const struct pprof_tallies *tallies, uint32_t index);

@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "base/containers/intern.h"
+#include "profile/wait_objects.h"
 #include "profile/walk.h"
 
 #include <errno.h>

@@ -7,14 +7,15 @@
 #pragma once
 
 #include "cli/waits/wait_groups.h"
+#include "profile/wait_objects.h"
 
 #define STUCK_AFTER_NS UINT64_C(5000000000)
 
 struct stuck_wait {
     struct profile_wait wait;
     bool is_at_end;
-    uint32_t group;  /* in groups */
-    uint32_t object; /* see wait_object_of() */
+    uint32_t group;                           /* in groups */
+    const struct profile_wait_object *object; /* see wait_object_of() */
 };
 
 struct stuck_group {

@@ -25,8 +25,7 @@ static void print_objects(const struct stuck *stuck, const struct stuck_group *g
     for (size_t i = 0; i < group->count && i < OBJECTS_SHOWN; i++) {
         const struct stuck_wait *wait = &stuck->waits[group->first + i];
         uint32_t thread = wait->wait.thread;
-        struct wait_object object =
-            wait_text_object(stuck->profile, thread, &group->reason, wait->object);
+        struct wait_object_text object = wait_object_text(stuck->profile, wait->object);
         if (object.text[0])
             text_print(stdout, "  %d: %s\n", (int)stuck->profile->threads[thread].tid, object.text);
     }
@@ -81,8 +80,8 @@ int stuck_log(const struct stuck *stuck, int most)
         const struct profile_wait *wait = &stuck->waits[group->first].wait;
         const struct profile_thread *thread = &profile->threads[wait->thread];
         char others[64] = "", more[80] = "";
-        struct wait_object object = wait_text_object(profile, wait->thread, &group->reason,
-                                                     stuck->waits[group->first].object);
+        struct wait_object_text object =
+            wait_object_text(profile, stuck->waits[group->first].object);
         named += group->count;
         if (group->count > 1)
             snprintf(others, sizeof(others), " and %s more threads",

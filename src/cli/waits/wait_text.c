@@ -63,39 +63,6 @@ const char *wait_text_place(const struct profile *profile, uint32_t stack)
     return place ? profile_text(profile, profile->funcs[place->func].name) : "unknown code";
 }
 
-/* The name of the latest thread with this tid, in this process or any (PROFILE_NONE); "": none. */
-static const char *name_of_tid(const struct profile *profile, uint32_t process, uint32_t tid)
-{
-    for (size_t i = profile->thread_count; i-- > 0;) {
-        const struct profile_thread *thread = &profile->threads[i];
-        if (thread->tid == (int32_t)tid && (process == PROFILE_NONE || thread->process == process))
-            return profile_text(profile, thread->name);
-    }
-    return "";
-}
-
-struct wait_object wait_text_object(const struct profile *profile, uint32_t thread,
-                                    const struct profile_wait_reason *reason, uint32_t number)
-{
-    struct wait_object object = {{0}};
-    char key[48];
-    if (number == 0 || reason->kind != PROFILE_WAITING)
-        return object;
-    if (strcmp(reason->text, "lock") == 0) {
-        snprintf(object.text, sizeof(object.text), "held by %u %.100s", number,
-                 name_of_tid(profile, profile->threads[thread].process, number));
-    } else if (strcmp(reason->text, "child") == 0) {
-        snprintf(object.text, sizeof(object.text), "process %u %.100s", number,
-                 name_of_tid(profile, PROFILE_NONE, number));
-    } else {
-        snprintf(key, sizeof(key), "off_cpu.object.%u", number);
-        const char *note = profile_note(profile, key);
-        const char *text = note ? strchr(note, ' ') : NULL;
-        snprintf(object.text, sizeof(object.text), "%s", text ? text + 1 : "");
-    }
-    return object;
-}
-
 const char *wait_text_reason(const struct profile_wait_reason *reason)
 {
     return reason->kind == PROFILE_RUNNABLE       ? "runnable, without a processor"

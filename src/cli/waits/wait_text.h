@@ -21,12 +21,5 @@ void wait_text_frames(const struct profile *profile, uint32_t stack, unsigned co
  * code". */
 const char *wait_text_place(const struct profile *profile, uint32_t stack);
 
-/* "held by 7 worker", "process 12 make", "/dev/pts/0"; "": not recorded. Not escaped. */
-struct wait_object {
-    char text[256];
-};
-struct wait_object wait_text_object(const struct profile *profile, uint32_t thread,
-                                    const struct profile_wait_reason *reason, uint32_t number);
-
 /* "poll", "runnable: no processor", "unknown reason". */
 const char *wait_text_reason(const struct profile_wait_reason *reason);

@@ -103,8 +103,8 @@ void stuck_json(const struct stuck *stuck, const char *path, struct buffer *out)
             json_member_unsigned(
                 out, "start_ns",
                 wait->start_ns > profile->start_ns ? wait->start_ns - profile->start_ns : 0);
-            struct wait_object object = wait_text_object(profile, wait->thread, &group->reason,
-                                                         stuck->waits[group->first + j].object);
+            struct wait_object_text object =
+                wait_object_text(profile, stuck->waits[group->first + j].object);
             if (object.text[0])
                 json_member_string(out, "object", object.text);
             member_calls(profile, group->stack, out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/load/samples.h"
 
+#include "profile/wait_objects.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 
@@ -176,8 +178,9 @@ static int take(struct samples *samples, const struct perfdata_event *event)
     }
     int err = take_stack(samples, event, role, &sample, is_wanted);
     if (err == 0 && is_wanted && event_role_is_off_cpu(role) &&
-        attr->sample_type & PERF_SAMPLE_ADDR && event->weight)
-        err = profile_add_wait_object(samples->profile, &sample, (uint32_t)event->weight);
+        attr->sample_type & PERF_SAMPLE_ADDR && (event->data_avma || event->weight))
+        err = profile_add_wait_object(samples->profile, &sample, event->data_avma,
+                                      (uint32_t)event->weight);
     return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, role, &sample);
 }
 
@@ -235,6 +238,7 @@ int samples_finish(struct samples *samples, uint64_t end_ns)
         err = off_cpu_finish(&samples->off_cpu, end_ns);
     if (err == 0)
         err = profile_finish_samples(samples->profile);
+    profile_sort_wait_objects(samples->profile);
     thread_lives_finish(&samples->lives);
     events_choose_main(&samples->events, samples->off_cpu_event);
     events_add_times(&samples->events, samples->filter);

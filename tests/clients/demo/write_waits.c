@@ -13,6 +13,7 @@
 #include "perfdata/writer.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -88,11 +89,14 @@ static int write_step(struct perfdata_writer *writer, const struct step *step)
     size_t count = 0;
     for (; count < FRAMES_MAX && step->frames[count]; count++)
         frames[count] = avma_of(step->frames[count]);
+    bool is_lock = strcmp(step->frames[0], "[waiting: lock]") == 0; /* held by the reader */
     const struct perfdata_sample sample = {.pid = PID,
                                            .tid = step->tid,
                                            .time_ns = START_NS + step->start_ms * MS,
                                            .event = step->event,
                                            .weight = step->length_ms * MS,
+                                           .object_avma = is_lock ? 0x5008 : 0,
+                                           .number = is_lock ? 104 : 0,
                                            .frames = frames,
                                            .frame_count = count};
     return perfdata_write_sample(writer, &sample);
@@ -120,7 +124,8 @@ int main(int argc, char **argv)
         .start_time_ns = START_NS,
         .start_wall_ns = UINT64_C(1700000000000000000),
         .exclude_kernel = true,
-        .events = {{.name = "cpu-clock:u", .period = MS}, {.name = "off-cpu", .unit = "ns"}},
+        .events = {{.name = "cpu-clock:u", .period = MS},
+                   {.name = "off-cpu", .unit = "ns", .has_object = true}},
         .argv = command};
     struct perfdata_writer *writer = NULL;
     int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;

@@ -124,7 +124,7 @@ static void a_sum_of_intervals_is_no_long_wait(void **state)
     build_wait(profile, 0, "[runnable]", 10, 80);
     build_wait(profile, 1, "[runnable]", 20, 60);
     const struct profile_sample sum = {.time_ns = 10, .thread = 0};
-    assert_int_equal(profile_add_wait_object(profile, &sum, 5), 0);
+    assert_int_equal(profile_add_wait_object(profile, &sum, 0, 5), 0);
     finish(profile, 200);
     assert_int_equal(stuck_find(&stuck, profile, 50, false), 0);
     assert_int_equal(stuck.wait_count, 1);

@@ -3,6 +3,7 @@
 #include "waiting.h"
 
 #include "profile/metric.h"
+#include "profile/wait_objects.h"
 #include "sample_at.h"
 
 #include <errno.h>
@@ -119,11 +120,12 @@ static void the_object_of_a_wait_is_of_its_time_and_thread(void **state)
     const struct profile_sample samples[] = {
         {.time_ns = 90}, {.time_ns = 110}, {.time_ns = 110, .thread = 1}, {.time_ns = 150}};
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(profile_add_wait_object(profile, &samples[i], 70 + i), 0);
-    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 50, 0, 0}), 71);
-    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 51, 0, 0}), 73);
-    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 50, 1, 0}), 72);
-    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 5, 0, 0}), 0);
+        assert_int_equal(profile_add_wait_object(profile, &samples[i], 0, 70 + i), 0);
+    profile_sort_wait_objects(profile);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 50, 0, 0})->number, 71);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 51, 0, 0})->number, 73);
+    assert_int_equal(wait_object_of(profile, &(struct profile_wait){100, 50, 1, 0})->number, 72);
+    assert_null(wait_object_of(profile, &(struct profile_wait){100, 5, 0, 0}));
     profile_free(profile);
 }
 
