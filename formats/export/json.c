@@ -101,14 +101,9 @@ void json_string(struct buffer *out, const char *text)
     buffer_append(out, "\"", 1);
 }
 
-/* A single append: numbers are most of a file. */
-static void append_number(struct buffer *out, bool is_negative, uint64_t value)
+/* A single append: numbers are most of a file. There must be room for a comma before the start. */
+static void append_number(struct buffer *out, char *start, const char *end)
 {
-    char text[24];
-    char *end = text + sizeof(text);
-    char *start = decimal_before(end, value);
-    if (is_negative)
-        *--start = '-';
     if (needs_comma(out))
         *--start = ',';
     buffer_append(out, start, (size_t)(end - start));
@@ -116,28 +111,34 @@ static void append_number(struct buffer *out, bool is_negative, uint64_t value)
 
 void json_unsigned(struct buffer *out, uint64_t value)
 {
-    append_number(out, false, value);
+    char text[24];
+    char *end = text + sizeof(text);
+    append_number(out, decimal_before(end, value), end);
 }
 
 void json_integer(struct buffer *out, int64_t value)
 {
-    append_number(out, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value);
+    char text[24];
+    char *end = text + sizeof(text);
+    char *start = decimal_before(end, value < 0 ? -(uint64_t)value : (uint64_t)value);
+    if (value < 0)
+        *--start = '-';
+    append_number(out, start, end);
 }
 
 void json_millionths(struct buffer *out, uint64_t value)
 {
-    json_unsigned(out, value / 1000000);
+    char text[32];
+    char *end = text + sizeof(text), *point = end;
     uint64_t fraction = value % 1000000;
-    if (fraction == 0)
-        return;
-    /* A leading 1 keeps zeros behind the point; trailing zeros are dropped. */
-    char text[20];
-    char *end = text + sizeof(text);
-    char *point = decimal_before(end, fraction + 1000000);
-    *point = '.';
-    while (end[-1] == '0')
-        end--;
-    buffer_append(out, point, (size_t)(end - point));
+    if (fraction) {
+        /* A leading 1 keeps zeros behind the point; trailing zeros are dropped. */
+        point = decimal_before(end, fraction + 1000000);
+        *point = '.';
+        while (end[-1] == '0')
+            end--;
+    }
+    append_number(out, decimal_before(point, value / 1000000), end);
 }
 
 void json_bool(struct buffer *out, bool value)

@@ -85,11 +85,28 @@ static void choose(struct row_reader *reader, struct row *row, uint64_t part)
         row->call = reader->samples.sample.call;
 }
 
-static bool next_periods(struct row_reader *reader, struct row *row)
+static bool has_run(struct row_reader *reader)
+{
+    return reader->taken < reader->run.count || next_run(reader);
+}
+
+static bool next_period(struct row_reader *reader, struct row *row)
+{
+    if (!has_run(reader))
+        return false;
+    *row = (struct row){.time_ns = row_run_time(&reader->run, reader->taken),
+                        .weight = row_run_weight(&reader->run, reader->taken, reader->taken + 1),
+                        .call = reader->samples.sample.call,
+                        .has_stack = true};
+    reader->taken++;
+    return true;
+}
+
+static bool next_thinned(struct row_reader *reader, struct row *row)
 {
     *row = (struct row){.call = PROFILE_NONE, .has_stack = true};
     uint64_t missing = reader->thinning;
-    while (missing > 0 && (reader->taken < reader->run.count || next_run(reader))) {
+    while (missing > 0 && has_run(reader)) {
         uint64_t left = reader->run.count - reader->taken;
         uint64_t end = reader->taken + (left < missing ? left : missing);
         uint64_t part = row_run_weight(&reader->run, reader->taken, end);
@@ -143,7 +160,9 @@ static bool next_interval(struct row_reader *reader, struct row *row)
 
 static bool next_row(struct row_reader *reader, struct row *row)
 {
-    return reader->intervals_of ? next_interval(reader, row) : next_periods(reader, row);
+    if (reader->intervals_of)
+        return next_interval(reader, row);
+    return reader->thinning == 1 ? next_period(reader, row) : next_thinned(reader, row);
 }
 
 /* Thinned rows are too far apart to show single waits. */
@@ -213,35 +232,37 @@ uint64_t export_firefox_thinning(const struct profile *profile)
     return rows_of_all(profile, false) < fitting ? 1 : 1 + rows_of_all(profile, true) / fitting;
 }
 
-/* Prefetches the stack of a row a few rows ahead. */
-static void expect_stack(const struct firefox *firefox, struct row_reader *ahead)
+static void write_stack(struct firefox *firefox, const struct row *row)
 {
-    struct row row;
-    if (next_row(ahead, &row) && row.has_stack)
-        profile_expect_stack(firefox->profile, row.call);
+    uint32_t stack = row->has_stack ? profile_stack_of(firefox->profile, row->call) : PROFILE_NONE;
+    if (stack == PROFILE_NONE)
+        json_null(firefox->out);
+    else
+        json_unsigned(firefox->out, stack);
 }
 
-/* Returns the number of rows. */
+/* The stack of a row is prefetched when the row is read, SOON rows ahead. Returns the number of
+ * rows. */
 static uint64_t write_stack_column(struct firefox *firefox, struct row_reader reader)
 {
+    struct row rows[SOON];
+    uint64_t read = 0, written = 0;
     reader.is_shown = true;
-    struct row_reader ahead = reader;
-    uint64_t count = 0;
-    for (int i = 0; i < SOON; i++)
-        expect_stack(firefox, &ahead);
     json_key(firefox->out, "stack");
     json_open(firefox->out, '[');
-    for (struct row row; next_row(&reader, &row); count++) {
-        expect_stack(firefox, &ahead);
-        uint32_t stack =
-            row.has_stack ? profile_stack_of(firefox->profile, row.call) : PROFILE_NONE;
-        if (stack == PROFILE_NONE)
-            json_null(firefox->out);
-        else
-            json_unsigned(firefox->out, stack);
+    for (bool has_more = true; has_more || written < read;) {
+        if (!has_more || read - written == SOON) {
+            write_stack(firefox, &rows[written++ % SOON]);
+            continue;
+        }
+        struct row *row = &rows[read % SOON];
+        has_more = next_row(&reader, row);
+        read += has_more;
+        if (has_more && row->has_stack)
+            profile_expect_stack(firefox->profile, row->call);
     }
     json_close(firefox->out, ']');
-    return count;
+    return read;
 }
 
 /* The first delta counts from the start of the recording. Whole microseconds: the digits below
