@@ -147,48 +147,74 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
     return index < reader->events.count ? &reader->events.attrs[index].shown : NULL;
 }
 
-/* False: malformed. */
-static bool decode(struct perfdata_reader *reader, const struct perfdata_record *record,
-                   struct perfdata_event *event)
+bool perfdata_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
+                     struct perfdata_event *event)
 {
-    struct cursor body = cursor_of(record->body, record->body_bytes);
-    body.swapped = reader->header.swapped;
+    struct cursor body = {
+        .bytes = record->body, .size = record->body_bytes, .swapped = reader->header.swapped};
     memset(event, 0, sizeof(*event));
     event->kind = PERFDATA_OTHER;
     event->record = *record;
     event->cpu = UINT32_MAX;
-    if (record->type == RECORD_SAMPLE)
-        return sample_decode(body, &reader->events, reader->words, event);
-    return record_decode(body, &reader->events, &reader->features, reader->words, event);
+    bool is_whole =
+        record->type == RECORD_SAMPLE
+            ? sample_decode(&body, &reader->events, reader->words, event)
+            : record_decode(body, &reader->events, &reader->features, reader->words, event);
+    if (!is_whole)
+        stream_note_damage(&reader->stream, "a malformed record was left out");
+    return is_whole;
 }
 
-void perfdata_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
-                     struct perfdata_event *event)
+bool perfdata_find_stack(const struct perfdata_reader *reader, const struct perfdata_record *record,
+                         struct perfdata_stack *stack)
 {
-    (void)decode(reader, record, event);
+    const struct cursor body = {
+        .bytes = record->body, .size = record->body_bytes, .swapped = reader->header.swapped};
+    return record->type == RECORD_SAMPLE && record->attr_index < reader->events.count &&
+           sample_find_stack(&body, &reader->events.attrs[record->attr_index], stack);
+}
+
+/* What is needed before decoding. */
+static void peek(const struct event_table *events, const struct cursor *body,
+                 struct perfdata_record *record)
+{
+    if (record->type != RECORD_SAMPLE) {
+        record->time_ns = record_time(*body, record->type, events);
+        return;
+    }
+    size_t index = sample_find_attr(body, events);
+    record->attr_index = index < events->count ? (uint32_t)index : UINT32_MAX;
+    if (index < events->count)
+        record->time_ns = sample_time(body, &events->attrs[index]);
+}
+
+int perfdata_next_record(struct perfdata_reader *reader, struct perfdata_record *out)
+{
+    struct record record;
+    if (!reader->words && !(reader->words = malloc(sizeof(*reader->words))))
+        return -ENOMEM;
+    int found = stream_next(&reader->stream, &record);
+    if (found <= 0)
+        return found;
+    *out = (struct perfdata_record){.type = record.type,
+                                    .misc = record.misc,
+                                    .ends_round = record.type == RECORD_FINISHED_ROUND,
+                                    .body = record.body.bytes,
+                                    .body_bytes = (uint32_t)record.body.size,
+                                    .block = record.block};
+    peek(&reader->events, &record.body, out);
+    int err =
+        record.type == RECORD_EVENT_UPDATE ? event_table_update(&reader->events, record.body) : 0;
+    return err ? err : 1;
 }
 
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
 {
-    struct record record;
+    struct perfdata_record record;
     int found;
-    if (!reader->words && !(reader->words = malloc(sizeof(*reader->words))))
-        return -ENOMEM;
-    while ((found = stream_next(&reader->stream, &record)) > 0) {
-        if (record.type == RECORD_EVENT_UPDATE) {
-            int err = event_table_update(&reader->events, record.body);
-            if (err)
-                return err;
-        }
-        const struct perfdata_record raw = {.type = record.type,
-                                            .misc = record.misc,
-                                            .body = record.body.bytes,
-                                            .body_bytes = record.body.size,
-                                            .block = record.block};
-        if (decode(reader, &raw, event))
-            return 1;
-        stream_stop(&reader->stream, "a malformed record"); /* other parts may be whole */
-    }
+    while ((found = perfdata_next_record(reader, &record)) > 0)
+        if (perfdata_decode(reader, &record, event))
+            break;
     return found;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Reads perf.data of any writer. The input is not trusted: of a damaged file, all records before
  * the damage are read, and the damage is reported. Borrowed pointers in events are valid until the
- * next call of perfdata_next().
+ * next call of perfdata_next() or perfdata_decode().
  */
 #pragma once
 
@@ -25,17 +25,23 @@ void perfdata_reader_close(struct perfdata_reader *reader);
 size_t perfdata_attr_count(const struct perfdata_reader *reader);
 const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, size_t index);
 
-/* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
-int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
+/* 1 and a record, 0 at the end or at damage, negative errno when reading failed. File order. */
+int perfdata_next_record(struct perfdata_reader *reader, struct perfdata_record *record);
 /* Keeps the bytes of a record until perfdata_release(), beyond the next record; pre: every held
  * record is released before the reader is closed. False: the bytes cannot be held. */
 bool perfdata_hold(const struct perfdata_record *record);
 void perfdata_release(const struct perfdata_record *record);
 
-/* Decodes a record once more, as perfdata_next() did. Pointers of the event are valid until the
- * next call of perfdata_decode() or perfdata_next(). */
-void perfdata_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
+/* Pointers of the event are valid until the next call. False: malformed, noted as damage. */
+bool perfdata_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
                      struct perfdata_event *event);
+/* Finds the callchain of a sample without decoding. False: there are other parts of the stack, or
+ * no callchain. */
+bool perfdata_find_stack(const struct perfdata_reader *reader, const struct perfdata_record *record,
+                         struct perfdata_stack *stack);
+
+/* The next record, decoded; leaves out malformed records. Returns as perfdata_next_record(). */
+int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
 
 /* From the first record again. 0 or a negative errno. */
 int perfdata_rewind(struct perfdata_reader *reader);

@@ -53,9 +53,18 @@ struct window_block; /* opaque */
 struct perfdata_record { /* of the file, not decoded */
     uint32_t type;
     uint16_t misc;
-    const uint8_t *body; /* without the header */
-    size_t body_bytes;
+    bool ends_round;     /* FINISHED_ROUND */
+    uint32_t attr_index; /* of a SAMPLE; UINT32_MAX: of an undescribed event */
+    uint32_t body_bytes;
+    const uint8_t *body;        /* without the header */
+    uint64_t time_ns;           /* 0 when the file has none */
     struct window_block *block; /* memory of the body; NULL: overwritten by the next record */
+};
+
+struct perfdata_stack {   /* of a sample with nothing but a callchain */
+    uint32_t pid;         /* not decoded, … */
+    const uint8_t *words; /* … in the byte order of the file */
+    size_t count;
 };
 
 struct perfdata_event {
@@ -76,7 +85,6 @@ struct perfdata_event {
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
-    uint64_t callchain_hash; /* left 0 for the reader */
 
     const struct perfdata_count *counts; /* a sample for each count (perf record -e '{…}:S') */
     size_t count_count;

@@ -52,6 +52,24 @@ static uint64_t optional_u64(struct cursor *c)
     return cursor_left(c) >= 8 ? cursor_u64(c) : 0;
 }
 
+static uint32_t bytes_of(uint64_t fields)
+{
+    return 8 * (uint32_t)__builtin_popcountll(fields);
+}
+
+/* The heads of samples have the same fields at the same places. */
+static void place_fields(struct event_attr *attr)
+{
+    const uint64_t type = attr->shown.sample_type, before_pid = SAMPLE_IDENTIFIER | SAMPLE_IP,
+                   before_id = before_pid | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR;
+    attr->id_at = type & SAMPLE_IDENTIFIER ? 0
+                  : type & SAMPLE_ID       ? bytes_of(type & before_id)
+                                           : UINT32_MAX;
+    attr->head_bytes = bytes_of(type & SAMPLE_HEAD);
+    attr->pid_at = type & SAMPLE_TID ? bytes_of(type & before_pid) : UINT32_MAX;
+    attr->time_at = type & SAMPLE_TIME ? bytes_of(type & (before_pid | SAMPLE_TID)) : UINT32_MAX;
+}
+
 /* struct perf_event_attr of linux/perf_event.h. Fields behind config1 were added over time. */
 static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
 {
@@ -73,7 +91,7 @@ static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
     attr->registers_user = optional_u64(&c);
     optional_u64(&c); /* stack bytes, clock */
     attr->registers_interrupted = optional_u64(&c);
-    attr->head_bytes = 8 * (uint32_t)__builtin_popcountll(attr->shown.sample_type & SAMPLE_HEAD);
+    place_fields(attr);
     attr->name = default_name(attr->shown.type, attr->shown.config);
     attr->shown.name = attr->name;
     return attr->name ? 0 : -ENOMEM;

@@ -14,9 +14,10 @@ struct event_attr {
     char *name;                 /* owned */
     bool sample_id_all;
     uint64_t read_format;
-    uint32_t head_bytes;            /* of its samples, see format.h */
-    uint64_t registers_user;        /* a bit per register in REGS_USER */
-    uint64_t registers_interrupted; /* the same in REGS_INTR */
+    uint32_t head_bytes;             /* of its samples, see format.h */
+    uint32_t id_at, pid_at, time_at; /* in the head; UINT32_MAX: absent */
+    uint64_t registers_user;         /* a bit per register in REGS_USER */
+    uint64_t registers_interrupted;  /* the same in REGS_INTR */
 };
 
 struct event_id {

@@ -23,34 +23,58 @@ static const struct event_attr *trailer_attr(struct cursor body, const struct ev
     return found < events->count ? &events->attrs[found] : attr;
 }
 
+struct trailer {
+    uint64_t fields; /* as in sample_type; 0: there is none */
+    struct cursor cursor;
+};
+
 /* Takes the trailer off the body. */
-static void cut_trailer(struct cursor *body, const struct event_table *events,
-                        struct perfdata_event *event)
+static struct trailer cut_trailer(struct cursor *body, uint32_t record_type,
+                                  const struct event_table *events)
 {
     const struct event_attr *attr = trailer_attr(*body, events);
-    uint64_t type = attr->shown.sample_type;
-    size_t bytes = trailer_bytes(type);
-    if (!attr->sample_id_all || event->record.type >= RECORD_USER_TYPES || bytes > body->size)
-        return;
-    struct cursor trailer = *body;
-    cursor_seek(&trailer, body->size - bytes);
+    struct trailer trailer = {attr->shown.sample_type, *body};
+    size_t bytes = trailer_bytes(trailer.fields);
+    if (!attr->sample_id_all || record_type >= RECORD_USER_TYPES || bytes > body->size)
+        return (struct trailer){0};
+    cursor_seek(&trailer.cursor, body->size - bytes);
     body->size -= bytes;
+    return trailer;
+}
+
+static void read_trailer(struct trailer *trailer, struct perfdata_event *event)
+{
+    struct cursor *c = &trailer->cursor;
+    uint64_t type = trailer->fields;
     if (type & SAMPLE_TID) {
-        event->pid = cursor_u32(&trailer);
-        event->tid = cursor_u32(&trailer);
+        event->pid = cursor_u32(c);
+        event->tid = cursor_u32(c);
     }
     if (type & SAMPLE_TIME)
-        event->time_ns = cursor_u64(&trailer);
+        event->time_ns = cursor_u64(c);
     if (type & SAMPLE_ID)
-        event->id = cursor_u64(&trailer);
+        event->id = cursor_u64(c);
     if (type & SAMPLE_STREAM_ID)
-        cursor_skip(&trailer, 8);
+        cursor_skip(c, 8);
     if (type & SAMPLE_CPU) {
-        event->cpu = cursor_u32(&trailer);
-        cursor_skip(&trailer, 4);
+        event->cpu = cursor_u32(c);
+        cursor_skip(c, 4);
     }
     if (type & SAMPLE_IDENTIFIER)
-        event->id = cursor_u64(&trailer);
+        event->id = cursor_u64(c);
+}
+
+uint64_t record_time(struct cursor body, uint32_t record_type, const struct event_table *events)
+{
+    struct trailer trailer = cut_trailer(&body, record_type, events);
+    if (record_type == RECORD_FORK || record_type == RECORD_EXIT) {
+        cursor_skip(&body, 16); /* read_birth_or_death() */
+        return cursor_u64(&body);
+    }
+    if (!(trailer.fields & SAMPLE_TIME))
+        return 0;
+    cursor_skip(&trailer.cursor, trailer.fields & SAMPLE_TID ? 8 : 0);
+    return cursor_u64(&trailer.cursor);
 }
 
 static void read_task(struct cursor *c, struct perfdata_event *event)
@@ -134,7 +158,6 @@ static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
     event->time_ns = cursor_u64(c);
 }
 
-/* The other task is the next task at a switch-out, else the previous task. */
 /* The layout of a group has the same size; inherited events are in no group. */
 static void read_value(struct cursor *c, const struct event_table *events,
                        struct perfdata_event *event)
@@ -146,6 +169,7 @@ static void read_value(struct cursor *c, const struct event_table *events,
     event->value = cursor_u64(c);
 }
 
+/* The other task is the next task at a switch-out, else the previous task. */
 static void read_switch(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_SWITCH;
@@ -257,7 +281,8 @@ bool record_decode(struct cursor body, const struct event_table *events,
                    struct perfdata_event *event)
 {
     event->kind = is_known(event->record.type) ? PERFDATA_OTHER : PERFDATA_UNKNOWN;
-    cut_trailer(&body, events, event);
+    struct trailer trailer = cut_trailer(&body, event->record.type, events);
+    read_trailer(&trailer, event);
     switch (event->record.type) {
     case RECORD_MMAP:
     case RECORD_MMAP2:

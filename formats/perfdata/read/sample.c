@@ -14,15 +14,11 @@ static const uint64_t BEHIND_CHAIN = ~(uint64_t)(SAMPLE_HEAD | SAMPLE_READ | SAM
 
 /* The event must be found before the layout is known: either the identifier comes first, or all
  * events of the file have the same fields before the id. */
-static size_t find_attr(struct cursor body, const struct event_table *events)
+size_t sample_find_attr(const struct cursor *body, const struct event_table *events)
 {
-    uint64_t sample_type = events->attrs[0].shown.sample_type;
-    if (events->count == 1 || !(sample_type & (SAMPLE_IDENTIFIER | SAMPLE_ID)))
+    if (events->count == 1 || events->attrs[0].id_at == UINT32_MAX)
         return 0;
-    if (!(sample_type & SAMPLE_IDENTIFIER))
-        for (uint64_t before = SAMPLE_IP; before <= SAMPLE_ADDR; before <<= 1)
-            cursor_skip(&body, sample_type & before ? 8 : 0);
-    uint64_t id = cursor_u64(&body);
+    uint64_t id = cursor_u64_at(body, events->attrs[0].id_at);
     return id == 0 ? 0 : event_table_find(events, id);
 }
 
@@ -247,10 +243,10 @@ static void read_head(struct words words, uint64_t type, struct perfdata_event *
         event->period = next_word(&words);
 }
 
-bool sample_decode(struct cursor body, const struct event_table *events, struct sample_words *words,
-                   struct perfdata_event *event)
+bool sample_decode(struct cursor *body, const struct event_table *events,
+                   struct sample_words *words, struct perfdata_event *event)
 {
-    event->attr_index = find_attr(body, events);
+    event->attr_index = event->record.attr_index;
     if (event->attr_index >= events->count) {
         event->kind = PERFDATA_UNKNOWN;
         return true;
@@ -260,18 +256,61 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
     event->kind = PERFDATA_SAMPLE;
     /* Without PERIOD: a sample at a fixed period weighs the period, a sample at a frequency 1. */
     event->period = attr->shown.is_frequency ? 1 : attr->shown.period_or_frequency;
-    const uint8_t *head = cursor_bytes(&body, attr->head_bytes);
+    const uint8_t *head = cursor_bytes(body, attr->head_bytes);
     if (head)
-        read_head((struct words){head, body.swapped}, type, event);
+        read_head((struct words){head, body->swapped}, type, event);
     if (type & SAMPLE_READ)
-        read_counts(&body, attr->read_format, events, words, event);
+        read_counts(body, attr->read_format, events, words, event);
     if (type & SAMPLE_CALLCHAIN)
-        sample_callchain(&body, words, event);
-    if (body.failed)
+        sample_callchain(body, words, event);
+    if (body->failed)
         return false;
     if ((type & BEHIND_CHAIN) == 0)
         return true;
-    read_capture(&body, attr, words, event);
-    read_tail(&body, attr, event);
+    read_capture(body, attr, words, event);
+    read_tail(body, attr, event);
     return true;
+}
+
+uint64_t sample_time(const struct cursor *body, const struct event_attr *attr)
+{
+    return cursor_u64_at(body, attr->time_at);
+}
+
+/* The size of what read_counts() reads; SIZE_MAX: malformed. */
+static size_t counts_bytes(const struct cursor *body, size_t at, uint64_t format)
+{
+    uint64_t count = format & READ_GROUP ? cursor_u64_at(body, at) : 1;
+    size_t times = count_bits(format & (READ_TIME_ENABLED | READ_TIME_RUNNING));
+    size_t words = 1 + count_bits(format & (READ_ID | READ_LOST));
+    if (count > body->size / 8)
+        return SIZE_MAX;
+    return 8 * ((format & READ_GROUP ? 1 : 0) + times + (size_t)count * words);
+}
+
+/* Behind the callchain. Samples of kernel threads have no registers. */
+static bool has_registers(const struct cursor *body, size_t at, uint64_t type)
+{
+    if (type & SAMPLE_RAW)
+        at += sizeof(uint32_t) + (size_t)cursor_u32_at(body, at);
+    return type & SAMPLE_REGS_USER && cursor_u64_at(body, at) != PERFDATA_ABI_NONE;
+}
+
+bool sample_find_stack(const struct cursor *body, const struct event_attr *attr,
+                       struct perfdata_stack *stack)
+{
+    uint64_t type = attr->shown.sample_type;
+    size_t at = attr->head_bytes;
+    if (!(type & SAMPLE_CALLCHAIN) || type & SAMPLE_BRANCH_STACK)
+        return false;
+    if (type & SAMPLE_READ)
+        at += counts_bytes(body, at, attr->read_format);
+    uint64_t count = cursor_u64_at(body, at);
+    if (count == 0 || count > body->size / 8)
+        return false;
+    stack->pid = cursor_u32_at(body, attr->pid_at);
+    stack->count = (size_t)count;
+    stack->words = cursor_bytes_at(body, at + 8, 8 * count);
+    return stack->words &&
+           !(type & BEHIND_CHAIN && has_registers(body, at + 8 + 8 * (size_t)count, type));
 }

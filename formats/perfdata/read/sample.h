@@ -13,9 +13,17 @@ struct sample_words {
     uint64_t registers[64];
 };
 
-/* body: the record without its header. False: a required field is missing. */
-bool sample_decode(struct cursor body, const struct event_table *events, struct sample_words *words,
-                   struct perfdata_event *event);
+/* The event of a sample; SIZE_MAX: undescribed. */
+size_t sample_find_attr(const struct cursor *body, const struct event_table *events);
+
+/* body: the record without its header; event->record is set. False: a required field is missing. */
+bool sample_decode(struct cursor *body, const struct event_table *events,
+                   struct sample_words *words, struct perfdata_event *event);
+
+/* Without decoding the rest. 0: none, or malformed. */
+uint64_t sample_time(const struct cursor *body, const struct event_attr *attr);
+bool sample_find_stack(const struct cursor *body, const struct event_attr *attr,
+                       struct perfdata_stack *stack);
 
 /* A count and as many addresses; fails the cursor when they are not there. */
 void sample_callchain(struct cursor *c, struct sample_words *words, struct perfdata_event *event);

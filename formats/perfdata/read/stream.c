@@ -128,9 +128,18 @@ static bool read_header(struct record *record, struct cursor c, uint32_t *size)
 
 static struct cursor cursor_in(const struct stream *stream, const uint8_t *bytes, size_t size)
 {
-    struct cursor c = cursor_of(bytes, size);
-    c.swapped = stream->swapped;
-    return c;
+    return (struct cursor){.bytes = bytes, .size = size, .swapped = stream->swapped};
+}
+
+/* Not as a copy of a cursor: loads of two members, just stored one by one, wait for the stores. */
+static void set_body(const struct stream *stream, struct record *record, const uint8_t *bytes,
+                     size_t size)
+{
+    record->body.bytes = bytes;
+    record->body.size = size;
+    record->body.at = 0;
+    record->body.failed = false;
+    record->body.swapped = stream->swapped;
 }
 
 /* Bytes of the file from stream->at on; *there: number of available bytes. 1, 0 at damage,
@@ -206,9 +215,10 @@ static int next_stored(struct stream *stream, struct record *record)
     found = is_wanted ? get(stream, size, &bytes, &there) : 1;
     if (found <= 0)
         return found;
-    record->body = is_wanted ? cursor_in(stream, bytes + RECORD_HEADER_BYTES,
-                                         size - (size_t)RECORD_HEADER_BYTES)
-                             : cursor_in(stream, NULL, 0);
+    if (is_wanted)
+        set_body(stream, record, bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
+    else
+        set_body(stream, record, NULL, 0);
     record->block = is_wanted ? window_block(&stream->window) : NULL;
     if (is_wanted)
         expect_next(bytes + size, size);
@@ -240,8 +250,7 @@ static int next_unpacked(struct stream *stream, struct record *record)
     if (found <= 0)
         return 0;
     unpacker_take(stream->unpacker, size);
-    record->body =
-        cursor_in(stream, bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
+    set_body(stream, record, bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
     record->block = NULL;
     record->payload = (struct section){0};
     return 1;

@@ -87,6 +87,30 @@ static inline uint64_t cursor_u64(struct cursor *c)
     return c->swapped ? __builtin_bswap64(value) : value;
 }
 
+/* Reads at an offset: neither moves nor fails. NULL or 0: not there. */
+static inline const uint8_t *cursor_bytes_at(const struct cursor *c, size_t offset, uint64_t size)
+{
+    return offset <= c->size && size <= c->size - offset ? c->bytes + offset : NULL;
+}
+
+static inline uint32_t cursor_u32_at(const struct cursor *c, size_t offset)
+{
+    uint32_t value = 0;
+    const uint8_t *bytes = cursor_bytes_at(c, offset, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap32(value) : value;
+}
+
+static inline uint64_t cursor_u64_at(const struct cursor *c, size_t offset)
+{
+    uint64_t value = 0;
+    const uint8_t *bytes = cursor_bytes_at(c, offset, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap64(value) : value;
+}
+
 /* LEB128; more than 64 bits of value is a failure. */
 uint64_t cursor_uleb128(struct cursor *c);
 int64_t cursor_sleb128(struct cursor *c);

@@ -138,6 +138,18 @@ static int load_value(struct loader *loader, const struct perfdata_event *event)
     return 0;
 }
 
+/* The counter means nothing in times of another clock. */
+static void take_counter(struct loader *loader, const struct perfdata_event *event)
+{
+    const struct perfdata_reader *reader = loader->capture->reader;
+    for (size_t i = 0; i < perfdata_attr_count(reader); i++)
+        if (perfdata_attr(reader, i)->has_own_clock)
+            return;
+    loader->jits.counter = (struct jit_counter){.shift = event->counter_shift,
+                                                .multiplier = event->counter_multiplier,
+                                                .zero_ns = event->counter_zero_ns};
+}
+
 static int load_event(struct loader *loader, const struct perfdata_event *event)
 {
     if (event->time_ns && loader->first_ns == 0)
@@ -168,30 +180,25 @@ static int load_event(struct loader *loader, const struct perfdata_event *event)
     case PERFDATA_LOST:
         *(event->is_of_samples ? &loader->lost_samples : &loader->lost_records) += event->lost;
         return 0;
+    case PERFDATA_COUNTER:
+        take_counter(loader, event);
+        return 0;
+    case PERFDATA_UNKNOWN:
+        loader->unknown++;
+        return 0;
     default:
         return 0;
     }
 }
 
-/* The counter means nothing in times of another clock. */
-static void take_counter(struct loader *loader, const struct perfdata_event *event)
-{
-    const struct perfdata_reader *reader = loader->capture->reader;
-    for (size_t i = 0; i < perfdata_attr_count(reader); i++)
-        if (perfdata_attr(reader, i)->has_own_clock)
-            return;
-    loader->jits.counter = (struct jit_counter){.shift = event->counter_shift,
-                                                .multiplier = event->counter_multiplier,
-                                                .zero_ns = event->counter_zero_ns};
-}
-
-/* Decoded only now: the state at the event's time is complete. */
-static int load_ordered(void *context, const struct ordered_record *record)
+/* Decoded only now: the state at the record's time is complete. */
+static int load_record(void *context, const struct ordered_record *record)
 {
     struct loader *loader = context;
     struct perfdata_event event;
-    perfdata_decode(loader->capture->reader, &record->record, &event);
-    event.callchain_hash = record->callchain_hash;
+    if (!perfdata_decode(loader->capture->reader, &record->record, &event))
+        return 0;
+    loader->samples.callchain_hash = record->callchain_hash;
     if (event.time_ns >= OFF_CPU_AT_THE_END)
         event.time_ns = loader->last_ns;
     return load_event(loader, &event);
@@ -207,47 +214,21 @@ static void prefetch_record(void *context, const struct ordered_record *record)
         prefetch_bytes(record->record.body, INNERMOST_BYTES);
 }
 
-/* A record in the order of the file. Kinds with a time are queued. */
-static int take_record(struct loader *loader, struct perfdata_event *event)
+/* While the bytes are in the processor's cache. */
+static uint64_t hash_callchain(const struct loader *loader, const struct perfdata_record *record)
 {
-    switch (event->kind) {
-    case PERFDATA_ROUND:
-        return ordered_events_flush(&loader->events);
-    case PERFDATA_COUNTER:
-        take_counter(loader, event);
-        return 0;
-    case PERFDATA_UNKNOWN:
-        loader->unknown++;
-        return 0;
-    case PERFDATA_OTHER:
-        return 0;
-    case PERFDATA_SAMPLE:
-        event->callchain_hash = callchain_cache_hash(&loader->samples.callchain_cache, event);
-        return ordered_events_add(&loader->events, event);
-    case PERFDATA_MAPPING:
-    case PERFDATA_COMM:
-    case PERFDATA_FORK:
-    case PERFDATA_EXIT:
-    case PERFDATA_READ:
-    case PERFDATA_LOST:
-    case PERFDATA_SWITCH:
-    case PERFDATA_NAMESPACES:
-    case PERFDATA_CGROUP:
-    case PERFDATA_KSYMBOL:
-    case PERFDATA_BPF:
-    case PERFDATA_TEXT_POKE:
-    case PERFDATA_DEFERRED:
-        return ordered_events_add(&loader->events, event);
-    }
-    return 0;
+    struct perfdata_stack stack;
+    return perfdata_find_stack(loader->capture->reader, record, &stack)
+               ? callchain_cache_hash(&loader->samples.callchain_cache, &stack, record)
+               : 0;
 }
 
 static int load_records(struct loader *loader)
 {
-    struct perfdata_event event;
+    struct perfdata_record record;
     int err = 0, more;
-    while (err == 0 && (more = perfdata_next(loader->capture->reader, &event)) > 0)
-        err = take_record(loader, &event);
+    while (err == 0 && (more = perfdata_next_record(loader->capture->reader, &record)) > 0)
+        err = ordered_events_add(&loader->events, &record, hash_callchain(loader, &record));
     if (err == 0 && more < 0)
         err = more;
     return err ? err : ordered_events_finish(&loader->events);
@@ -273,7 +254,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     *loader = (struct loader){.profile = profile, .capture = capture, .filter = options->filter};
     profile->adds_samples_up = options->adds_samples_up;
     profile->address_limit = (size_t)budget_amount(BUDGET_ADDRESSES);
-    loader->events.handle = load_ordered;
+    loader->events.handle = load_record;
     loader->events.prefetch = prefetch_record;
     loader->events.context = loader;
     metadata_load(profile, capture);

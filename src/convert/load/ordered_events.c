@@ -69,22 +69,22 @@ static int copy_body(struct ordered_events *events, struct ordered_record *recor
     return 0;
 }
 
-int ordered_events_add(struct ordered_events *events, const struct perfdata_event *event)
+static int queue(struct ordered_events *events, const struct perfdata_record *added,
+                 uint64_t callchain_hash)
 {
-    struct ordered_record record = {.time_ns = event->time_ns,
-                                    .sequence = events->sequence,
-                                    .callchain_hash = event->callchain_hash,
-                                    .record = event->record};
     if (array_reserve((void **)&events->records, &events->capacity, events->count + 1,
                       sizeof(*events->records)) != 0)
         return -ENOMEM;
-    if (!perfdata_hold(&record.record) && copy_body(events, &record) != 0)
+    struct ordered_record *record = &events->records[events->count];
+    *record = (struct ordered_record){
+        .sequence = events->sequence, .callchain_hash = callchain_hash, .record = *added};
+    if (!perfdata_hold(added) && copy_body(events, record) != 0)
         return -ENOMEM;
-    events->records[events->count++] = record;
+    events->count++;
     events->sequence++;
-    if (event->time_ns > events->youngest_ns)
-        events->youngest_ns = event->time_ns;
-    else if (event->time_ns < events->youngest_ns)
+    if (added->time_ns > events->youngest_ns)
+        events->youngest_ns = added->time_ns;
+    else if (added->time_ns < events->youngest_ns)
         events->is_disordered = true;
     return 0;
 }
@@ -92,8 +92,8 @@ int ordered_events_add(struct ordered_events *events, const struct perfdata_even
 static int compare_records(const void *left, const void *right)
 {
     const struct ordered_record *a = left, *b = right;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
+    if (a->record.time_ns != b->record.time_ns)
+        return a->record.time_ns < b->record.time_ns ? -1 : 1;
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
@@ -112,7 +112,7 @@ static int hand_out(struct ordered_events *events, uint64_t until_ns)
     sort(events);
     size_t done = 0;
     int err = 0;
-    while (err == 0 && done < events->count && events->records[done].time_ns <= until_ns) {
+    while (err == 0 && done < events->count && events->records[done].record.time_ns <= until_ns) {
         if (events->prefetch && done + AHEAD < events->count)
             events->prefetch(events->context, &events->records[done + AHEAD]);
         err = events->handle(events->context, &events->records[done]);
@@ -123,8 +123,11 @@ static int hand_out(struct ordered_events *events, uint64_t until_ns)
     return err;
 }
 
-int ordered_events_flush(struct ordered_events *events)
+int ordered_events_add(struct ordered_events *events, const struct perfdata_record *record,
+                       uint64_t callchain_hash)
 {
+    if (!record->ends_round)
+        return queue(events, record, callchain_hash);
     int err = hand_out(events, events->before_ns);
     events->before_ns = events->youngest_ns;
     return err;

@@ -8,8 +8,8 @@
  *                      mark 1               mark 2: hand out all up to mark 1's youngest record
  *
  * Records with equal times stay in the order of the file; records without a time (0) go first.
- * Records are queued raw, and decoded when handed out: nothing in the queue points to anything
- * but the bytes of a record.
+ * Records are queued raw, and decoded by handle(): nothing in the queue points to anything but the
+ * bytes of a record.
  */
 #pragma once
 
@@ -22,8 +22,8 @@
 struct record_block; /* memory for copies of records; reused once empty */
 
 struct ordered_record {
-    uint64_t time_ns, sequence;
-    uint64_t callchain_hash; /* 0: none */
+    uint64_t sequence;
+    uint64_t callchain_hash; /* of the caller; 0: none */
     struct perfdata_record record;
     struct record_block *block; /* memory of a copied body; NULL: the body is held by the reader */
 };
@@ -44,11 +44,10 @@ struct ordered_events {
     bool is_disordered;   /* a record may be older than the record before */
 };
 
-/* Queues the record of an event; the bytes are held, or copied. 0 or -ENOMEM. */
-int ordered_events_add(struct ordered_events *events, const struct perfdata_event *event);
-
-/* At a mark: hands out the complete rounds. 0, -ENOMEM, or the error of handle(). */
-int ordered_events_flush(struct ordered_events *events);
+/* The next record of the file: queues the record, with its bytes held or copied; at a mark, hands
+ * out the complete rounds. 0, -ENOMEM, or the error of handle(). */
+int ordered_events_add(struct ordered_events *events, const struct perfdata_record *record,
+                       uint64_t callchain_hash);
 
 /* At the end: hands out the rest. Returns as above. */
 int ordered_events_finish(struct ordered_events *events);

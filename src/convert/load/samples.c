@@ -105,7 +105,7 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
     const struct callchain_context place = {process, map, samples->callchain.kernel};
     if (samples->has_call) {
         sample->call = samples->call;
-    } else if (!callchain_cache_find(&samples->callchain_cache, event->callchain_hash, &place,
+    } else if (!callchain_cache_find(&samples->callchain_cache, samples->callchain_hash, &place,
                                      &sample->call)) {
         int err = gather(samples, event, process);
         if (err != 0)
@@ -144,18 +144,28 @@ static bool is_wanted_here(const struct samples *samples, const struct perfdata_
     return samples->is_whole || filter_accepts_sample(samples->filter, event);
 }
 
-static bool is_wanted_of(const struct samples *samples, uint32_t thread,
-                         const struct perfdata_attr *attr)
+static bool is_wanted_of(const struct samples *samples, uint32_t thread, size_t attr_index)
 {
     return samples->is_whole ||
-           (has_thread(samples, thread) && events_are_wanted(samples->filter, attr));
+           (has_thread(samples, thread) &&
+            events_are_wanted(samples->filter, perfdata_attr(samples->reader, attr_index)));
+}
+
+/* The object of a wait recorded by rec. */
+static int take_object(struct samples *samples, const struct perfdata_event *event,
+                       const struct profile_sample *sample)
+{
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    if (!(attr->sample_type & PERF_SAMPLE_ADDR) || (!event->data_avma && !event->weight))
+        return 0;
+    return profile_add_wait_object(samples->profile, sample, event->data_avma,
+                                   (uint32_t)event->weight);
 }
 
 static int take(struct samples *samples, const struct perfdata_event *event)
 {
     if (event->attr_index >= samples->events.attr_count)
         return 0;
-    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
     enum event_role role = events_role(&samples->events, event->attr_index);
     struct profile_sample sample = {
         .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
@@ -165,7 +175,7 @@ static int take(struct samples *samples, const struct perfdata_event *event)
     sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
     if (sample.thread == PROFILE_NONE)
         return -ENOMEM;
-    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, attr);
+    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, event->attr_index);
     if (!is_wanted && !off_cpu_needs(&samples->off_cpu, role))
         return 0;
     if (is_wanted) {
@@ -177,10 +187,8 @@ static int take(struct samples *samples, const struct perfdata_event *event)
         note_cgroup(samples, sample.thread, event->cgroup);
     }
     int err = take_stack(samples, event, role, &sample, is_wanted);
-    if (err == 0 && is_wanted && event_role_is_off_cpu(role) &&
-        attr->sample_type & PERF_SAMPLE_ADDR && (event->data_avma || event->weight))
-        err = profile_add_wait_object(samples->profile, &sample, event->data_avma,
-                                      (uint32_t)event->weight);
+    if (err == 0 && is_wanted && event_role_is_off_cpu(role))
+        err = take_object(samples, event, &sample);
     return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, role, &sample);
 }
 

@@ -33,6 +33,7 @@ struct samples {
     struct cgroups cgroups;
     struct group_reads reads;
     /* Of the current record, for all of its samples. */
+    uint64_t callchain_hash; /* set by the caller; 0: none */
     size_t attr_index;
     bool has_call;
     uint32_t call;

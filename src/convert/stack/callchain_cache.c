@@ -40,24 +40,29 @@ static uint64_t hash_of(const struct mix *mix)
     return hash_word(mix->a ^ hash_word(mix->b));
 }
 
+static uint64_t word_at(const struct perfdata_stack *stack, size_t index)
+{
+    uint64_t word;
+    memcpy(&word, stack->words + index * sizeof(word), sizeof(word));
+    return word;
+}
+
 uint64_t callchain_cache_hash(const struct callchain_cache *cache,
-                              const struct perfdata_event *sample)
+                              const struct perfdata_stack *stack,
+                              const struct perfdata_record *record)
 {
     struct mix words = {cache->key[0] ^ UINT64_C(0xff51afd7ed558ccd),
                         cache->key[1] ^ UINT64_C(0xc4ceb9fe1a85ec53)};
     struct mix others = {words.b, words.a};
-    const uint64_t *ips = sample->callchain;
-    size_t count = sample->callchain_count, i = 0;
-    if (count == 0 || sample->user_registers_mask || sample->branch_count)
-        return 0;
-    mix(&words, (uint64_t)sample->pid << 32 | sample->record.misc,
-        (uint64_t)count << 32 | sample->attr_index);
+    size_t count = stack->count, i = 0;
+    mix(&words, (uint64_t)stack->pid << 32 | record->misc,
+        (uint64_t)count << 32 | record->attr_index);
     for (; count - i >= 4; i += 4) { /* two independent products overlap in the pipeline */
-        mix(&words, ips[i], ips[i + 1]);
-        mix(&others, ips[i + 2], ips[i + 3]);
+        mix(&words, word_at(stack, i), word_at(stack, i + 1));
+        mix(&others, word_at(stack, i + 2), word_at(stack, i + 3));
     }
     for (; i < count; i++)
-        mix(&words, ips[i], 0);
+        mix(&words, word_at(stack, i), 0);
     mix(&words, others.a, others.b);
     return hash_of(&words) | 1;
 }

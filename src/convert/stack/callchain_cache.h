@@ -43,9 +43,10 @@ struct callchain_context { /* state behind the meaning of a callchain */
     const struct address_map *map, *kernel;
 };
 
-/* The hash of a sample with nothing but a callchain; 0: other samples. */
+/* The hash of a sample's stack; never 0. */
 uint64_t callchain_cache_hash(const struct callchain_cache *cache,
-                              const struct perfdata_event *sample);
+                              const struct perfdata_stack *stack,
+                              const struct perfdata_record *record);
 
 /* Announces the lookup of a hash. */
 void callchain_cache_prefetch(const struct callchain_cache *cache, uint64_t hash);

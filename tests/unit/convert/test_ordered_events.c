@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+static const struct perfdata_record mark = {.ends_round = true};
+
 struct seen {
     uint64_t last_ns;
     uint32_t last_number;
@@ -21,10 +23,11 @@ struct seen {
 static int see(void *context, const struct ordered_record *record)
 {
     struct seen *seen = context;
-    assert_true(record->time_ns >= seen->last_ns);
-    if (record->time_ns == seen->last_ns)
+    uint64_t time_ns = record->record.time_ns;
+    assert_true(time_ns >= seen->last_ns);
+    if (time_ns == seen->last_ns)
         assert_true(record->record.type > seen->last_number);
-    seen->last_ns = record->time_ns;
+    seen->last_ns = time_ns;
     seen->last_number = record->record.type;
     seen->count++;
     return 0;
@@ -43,12 +46,12 @@ static void rounds_come_out_in_the_order_of_time(void **state)
     for (uint64_t round = 0; round < 100; round++) {
         for (int i = 0; i < 20; i++) {
             uint64_t base = round * 50;
-            struct perfdata_event event = {.record.type = ++number,
-                                           .time_ns = base + (uint64_t)random() % 90 + 1};
-            assert_int_equal(ordered_events_add(&events, &event), 0);
+            struct perfdata_record record = {.type = ++number,
+                                             .time_ns = base + (uint64_t)random() % 90 + 1};
+            assert_int_equal(ordered_events_add(&events, &record, record.time_ns + 2), 0);
         }
         held_most = events.count > held_most ? events.count : held_most;
-        assert_int_equal(ordered_events_flush(&events), 0);
+        assert_int_equal(ordered_events_add(&events, &mark, 0), 0);
     }
     assert_int_equal(ordered_events_finish(&events), 0);
     assert_int_equal(seen.count, number);
@@ -59,9 +62,9 @@ static void rounds_come_out_in_the_order_of_time(void **state)
 static int check_bytes(void *context, const struct ordered_record *record)
 {
     ++*(uint64_t *)context;
-    assert_int_equal(record->callchain_hash, record->time_ns + 2);
+    assert_int_equal(record->callchain_hash, record->record.time_ns + 2);
     for (size_t i = 0; i < record->record.body_bytes; i++)
-        assert_int_equal(record->record.body[i], (uint8_t)record->time_ns);
+        assert_int_equal(record->record.body[i], (uint8_t)record->record.time_ns);
     return 0;
 }
 
@@ -76,11 +79,10 @@ static void bytes_of_records_are_kept(void **state)
     for (uint64_t i = COUNT; i > 0; i--) {
         size_t bytes = i % 10 == 0 ? sizeof(body) : i % 3 * 100;
         memset(body, (int)i, sizeof(body));
-        struct perfdata_event event = {
-            .time_ns = i, .callchain_hash = i + 2, .record = {.body = body, .body_bytes = bytes}};
-        assert_int_equal(ordered_events_add(&events, &event), 0);
+        struct perfdata_record record = {.time_ns = i, .body = body, .body_bytes = (uint32_t)bytes};
+        assert_int_equal(ordered_events_add(&events, &record, record.time_ns + 2), 0);
         if (i % 50 == 0)
-            assert_int_equal(ordered_events_flush(&events), 0);
+            assert_int_equal(ordered_events_add(&events, &mark, 0), 0);
     }
     assert_int_equal(ordered_events_finish(&events), 0);
     assert_int_equal(seen, COUNT);
@@ -99,8 +101,8 @@ static void an_error_ends_the_handing_out(void **state)
     (void)state;
     int calls = 0;
     struct ordered_events events = {.handle = refuse, .context = &calls};
-    ordered_events_add(&events, &(struct perfdata_event){.time_ns = 2});
-    ordered_events_add(&events, &(struct perfdata_event){.time_ns = 1});
+    ordered_events_add(&events, &(struct perfdata_record){.time_ns = 2}, 0);
+    ordered_events_add(&events, &(struct perfdata_record){.time_ns = 1}, 0);
     assert_int_equal(ordered_events_finish(&events), -ENOMEM);
     assert_int_equal(calls, 1);
     ordered_events_free(&events);

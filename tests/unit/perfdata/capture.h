@@ -4,6 +4,7 @@
 
 #include "base/containers/buffer.h"
 #include "base/files/io.h"
+#include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 
@@ -189,14 +190,38 @@ static inline void print_event(struct buffer *out, const struct perfdata_event *
     buffer_u8(out, '\n');
 }
 
+/* What is read before decoding equals what is decoded. */
+static inline void check_peek(const struct perfdata_reader *reader,
+                              const struct perfdata_event *event)
+{
+    struct perfdata_stack stack;
+    assert_int_equal(event->record.time_ns, event->time_ns);
+    assert_int_equal(event->record.ends_round, event->kind == PERFDATA_ROUND);
+    bool is_found = perfdata_find_stack(reader, &event->record, &stack);
+    assert_int_equal(is_found, event->kind == PERFDATA_SAMPLE && event->callchain_count &&
+                                   event->user_abi == PERFDATA_ABI_NONE &&
+                                   !(perfdata_attr(reader, event->attr_index)->sample_type &
+                                     SAMPLE_BRANCH_STACK));
+    for (size_t i = 0; is_found && i < stack.count; i++) {
+        uint64_t word;
+        memcpy(&word, stack.words + 8 * i, sizeof(word));
+        assert_int_equal(stack.count, event->callchain_count);
+        assert_true(word == event->callchain[i] || __builtin_bswap64(word) == event->callchain[i]);
+    }
+    if (is_found)
+        assert_true(stack.pid == event->pid || __builtin_bswap32(stack.pid) == event->pid);
+}
+
 /* All events of a reader as text; the caller frees it. */
 static inline char *print_events(struct perfdata_reader *reader)
 {
     struct buffer out = {0};
     struct perfdata_event event;
     int found;
-    while ((found = perfdata_next(reader, &event)) == 1)
+    while ((found = perfdata_next(reader, &event)) == 1) {
+        check_peek(reader, &event);
         print_event(&out, &event);
+    }
     assert_int_equal(found, 0);
     buffer_u8(&out, 0);
     assert_false(out.failed);

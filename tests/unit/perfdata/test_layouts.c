@@ -76,7 +76,7 @@ static void flags_are_read_in_both_byte_orders(void **state)
 }
 
 enum { TID = 1 << 1, TIME = 1 << 2, ADDR = 1 << 3, READ = 1 << 4, CHAIN = 1 << 5, ID = 1 << 6 };
-enum { CPU = 1 << 7, PERIOD = 1 << 8, REGISTERS = 1 << 12, STACK = 1 << 13 };
+enum { CPU = 1 << 7, PERIOD = 1 << 8, RAW = 1 << 10, REGISTERS = 1 << 12, STACK = 1 << 13 };
 enum { IDENTIFIER = 1 << 16 };
 
 static void a_single_counter_is_stepped_over(void **state)
@@ -92,6 +92,35 @@ static void a_single_counter_is_stepped_over(void **state)
     put64(&file, 0x10);
     end_record(&file);
     expect_events(&file, "sample #0 0/0 @0 ip 10 period 5 cpu -1 chain 10\n");
+}
+
+/* Behind them and the raw bytes, a kernel thread has no registers. */
+static void a_callchain_is_found_between_counts_and_raw_bytes(void **state)
+{
+    (void)state;
+    struct event event = {.sample_type = TID | READ | CHAIN | RAW | REGISTERS,
+                          .read_format = 1 | 2 | 4 | 8,
+                          .registers_user = 3,
+                          .period = 5};
+    for (int big = 0; big < 2; big++) {
+        struct file file = begin_file(big, &event, 1);
+        for (int abi = 0; abi < 2; abi++) {
+            begin_record(&file, 9, 1);
+            put32(&file, 7), put32(&file, 8);
+            put64(&file, 2); /* two counts, two times, value and id of each */
+            for (int i = 0; i < 2 + 2 * 2; i++)
+                put64(&file, 0x99);
+            put64(&file, 2), put64(&file, 0x10), put64(&file, 0x20);
+            put32(&file, 4), put_text(&file, "raw", 4);
+            put64(&file, abi ? 2 : 0);
+            if (abi)
+                put64(&file, 0xabc), put64(&file, 0xdef);
+            end_record(&file);
+        }
+        expect_events(&file, "sample #0 7/8 @0 ip 0 period 5 cpu -1 chain 10 20\n"
+                             "sample #0 7/8 @0 ip 0 period 5 cpu -1 chain 10 20 "
+                             "registers 3: abc\n");
+    }
 }
 
 /* With a frequency, and no period in the sample, one sample counts once. */
@@ -385,7 +414,7 @@ static void a_name_without_an_end_is_damage(void **state)
     begin_record(&file, 3, 0), put32(&file, 1), put32(&file, 1), put64(&file, UINT64_MAX);
     end_record(&file);
     begin_record(&file, 68, 0), end_record(&file);
-    expect_damage(&file, "other 5\n", "a malformed record");
+    expect_damage(&file, "other 5\nround\n", "a malformed record");
 }
 
 static void a_trace_that_is_cut_off_is_damage(void **state)
@@ -426,6 +455,7 @@ int main(void)
         cmocka_unit_test(every_sample_field_is_stepped_over_in_order),
         cmocka_unit_test(flags_are_read_in_both_byte_orders),
         cmocka_unit_test(a_single_counter_is_stepped_over),
+        cmocka_unit_test(a_callchain_is_found_between_counts_and_raw_bytes),
         cmocka_unit_test(without_a_period_the_event_tells_it),
         cmocka_unit_test(the_time_of_a_record_is_in_its_trailer),
         cmocka_unit_test(without_sample_id_all_there_is_no_trailer),
