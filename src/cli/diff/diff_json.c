@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/diff/diff_text.h"
 
+#include "cli/report/json_report.h"
 #include "export/json.h"
 
 #include <stdio.h>
@@ -60,8 +61,7 @@ void diff_json(const struct diff_view *view, struct buffer *out)
     static const char *const what[] = {"self", "total", "lines"};
     const struct comparison *comparison = view->comparison;
     bool by_share = view->request->settings.by_share;
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
+    json_report_open(out, NULL);
     append_side(view, COMPARE_BASE, out);
     append_side(view, COMPARE_NEW, out);
     json_member_string(out, "event", view->event);
@@ -79,6 +79,5 @@ void diff_json(const struct diff_view *view, struct buffer *out)
     for (size_t i = 0; i < comparison->row_count; i++)
         append_function(view, &comparison->rows[i], out);
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -2,6 +2,7 @@
 #include "cli/report/list.h"
 
 #include "base/text/log.h"
+#include "cli/report/json_report.h"
 #include "export/json.h"
 
 #include <inttypes.h>
@@ -197,14 +198,12 @@ static void append_recorder(const struct recorder *recorder, const struct record
 
 void list_json(const struct list_request *request, struct buffer *out)
 {
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
+    json_report_open(out, NULL);
     json_key(out, "recorders");
     json_open(out, '[');
     for (size_t i = 0; i < RECORDERS; i++)
         if (is_shown(request, i))
             append_recorder(&recorders[i], &request->probe, out);
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/report_rows.h"
 
+#include "cli/report/json_report.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
 #include "export/json.h"
@@ -50,7 +51,6 @@ static void append_nodes(const struct report *report, struct buffer *out)
 
 static void append_files(const struct inputs *inputs, struct buffer *out)
 {
-    json_member_string(out, "file", inputs->paths[0]);
     if (inputs->count == 1)
         return;
     json_key(out, "files");
@@ -98,8 +98,7 @@ void report_json(const struct report *report, const struct report_rows *rows,
                  const struct inputs *inputs, struct buffer *out)
 {
     const struct profile *profile = report->profile;
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
+    json_report_open(out, inputs->paths[0]);
     append_files(inputs, out);
     json_member_string(out, "program", profile_text(profile, profile->product));
     json_member_unsigned(out, "samples", samples_count_measured(profile));
@@ -110,6 +109,5 @@ void report_json(const struct report *report, const struct report_rows *rows,
         append_rows(report, rows, out);
     else
         append_functions(report, out);
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -2,6 +2,7 @@
 #include "cli/snapshot/images_print.h"
 
 #include "base/text/log.h"
+#include "cli/report/json_report.h"
 #include "export/json.h"
 
 #include <elf.h>
@@ -102,8 +103,7 @@ static void append_image(const struct image *image, struct buffer *out)
 
 void images_json(const struct image_list *list, pid_t pid, struct buffer *out)
 {
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
+    json_report_open(out, NULL);
     json_member_integer(out, "pid", pid);
     json_member_string(out, "name", list->name);
     json_member_unsigned(out, "left_out", list->left_out);
@@ -112,6 +112,5 @@ void images_json(const struct image_list *list, pid_t pid, struct buffer *out)
     for (size_t i = 0; i < list->count; i++)
         append_image(&list->images[i], out);
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/snapshot/stacks_json.h"
 
+#include "cli/report/json_report.h"
 #include "cli/report/report.h"
 #include "export/json.h"
 #include "record/procfs/blocked/wait_age.h"
@@ -94,8 +95,7 @@ static void append_thread(const struct named_snapshot *named, size_t number, boo
 
 void stacks_json(const struct named_snapshot *named, bool with_frames, struct buffer *out)
 {
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
+    json_report_open(out, NULL);
     json_member_integer(out, "pid", named->snapshot.pid);
     json_member_string(out, "name", named->snapshot.name);
     json_member_unsigned(out, "torn_reads", named->snapshot.torn);
@@ -104,6 +104,5 @@ void stacks_json(const struct named_snapshot *named, bool with_frames, struct bu
     for (size_t i = 0; i < named->snapshot.count; i++)
         append_thread(named, i, with_frames, out);
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -32,10 +32,15 @@ static const char *plural(uint32_t count, const char *one, const char *many)
     return count == 1 ? one : many;
 }
 
+static bool is_attached(const struct run_summary *run)
+{
+    return run->result->summary.target[0] != '\0';
+}
+
 static struct run_summary_ending ending(const struct run_summary *run)
 {
     struct run_summary_ending none = {""}, ended = {"ended"}, running = {"still running"};
-    if (run->is_attached)
+    if (is_attached(run))
         return run->result->has_target_ended ? ended : none;
     return run->result->is_running ? running : run_summary_ending(run->result->wait_status);
 }
@@ -45,7 +50,7 @@ static int print_ran(const struct run_summary *run)
     const struct record_summary *summary = &run->result->summary;
     struct run_summary_ending end = ending(run);
     log_info("%s %s %s and used %s CPU (%s %s, %s %s)%s%s", run->command,
-             run->is_attached ? "was recorded for" : "ran", format_duration(summary->wall_ns).text,
+             is_attached(run) ? "was recorded for" : "ran", format_duration(summary->wall_ns).text,
              format_duration(summary->cpu_billed_ns).text, format_count(summary->threads).text,
              plural(summary->threads, "thread", "threads"), format_count(summary->processes).text,
              plural(summary->processes, "process", "processes"), end.text[0] ? ", " : "", end.text);
@@ -167,7 +172,7 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
 static int print_part(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
-    const char *then = run->is_attached         ? ""
+    const char *then = is_attached(run)         ? ""
                        : run->result->was_ended ? "; sent SIGTERM to the command"
                                                 : "; the command goes on";
     char end[128] = "";

@@ -14,7 +14,6 @@
 
 struct run_summary {
     const char *command; /* or what was recorded from outside */
-    bool is_attached;    /* running processes were recorded */
     const struct record_result *result;
     const struct profile *profile; /* resolved; NULL: not converted */
     const struct outputs *outputs;

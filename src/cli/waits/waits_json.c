@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/waits/waits_report.h"
 
+#include "cli/report/json_report.h"
 #include "cli/waits/wait_text.h"
 #include "export/json.h"
 
@@ -51,9 +52,7 @@ static void append_members(const struct wait_groups *groups, const struct wait_g
 
 void waits_json(const struct wait_groups *groups, const char *path, struct buffer *out)
 {
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
-    json_member_string(out, "file", path);
+    json_report_open(out, path);
     json_member_unsigned(out, "total_ns", groups->total_ns);
     json_member_unsigned(out, "idle_ns", groups->idle_ns);
     json_member_unsigned(out, "runnable_ns", groups->runnable_ns);
@@ -79,16 +78,13 @@ void waits_json(const struct wait_groups *groups, const char *path, struct buffe
         json_close(out, '}');
     }
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }
 
 void stuck_json(const struct stuck *stuck, const char *path, struct buffer *out)
 {
     const struct profile *profile = stuck->profile;
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
-    json_member_string(out, "file", path);
+    json_report_open(out, path);
     json_key(out, "threads");
     json_open(out, '[');
     for (size_t i = 0; i < stuck->count; i++) {
@@ -112,6 +108,5 @@ void stuck_json(const struct stuck *stuck, const char *path, struct buffer *out)
         }
     }
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

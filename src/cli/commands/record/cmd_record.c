@@ -193,7 +193,6 @@ static void print_summary(const struct conversion *conversion, const struct prof
     const char *target = conversion->result->summary.target;
     struct run_summary run = {
         .command = target[0] ? target : request->options.argv[0],
-        .is_attached = is_attached(request),
         .result = conversion->result,
         .profile = profile,
         .outputs = &request->outputs,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/annotate/annotate.h"
 
+#include "cli/report/json_report.h"
 #include "cli/terminal/weight.h"
 #include "export/json.h"
 
@@ -105,8 +106,7 @@ void annotate_json(const struct annotation *annotation, struct buffer *out)
 {
     const struct profile *profile = annotation->request->profile;
     const struct profile_func *func = &profile->funcs[annotation->choice.first];
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
+    json_report_open(out, NULL);
     json_member_string(out, "function", profile_text(profile, func->name));
     if (func->lib != PROFILE_NONE)
         json_member_string(out, "module", profile_text(profile, profile->libs[func->lib].path));
@@ -124,6 +124,5 @@ void annotate_json(const struct annotation *annotation, struct buffer *out)
             append_symbol(annotation, &annotation->symbols[i], out);
         json_close(out, ']');
     }
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/info/info.h"
 
+#include "cli/report/json_report.h"
 #include "profile/metric.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
@@ -168,14 +169,11 @@ static void append_libs(const struct info *info, struct buffer *out)
 
 void info_json(const struct info *info, const char *path, struct buffer *out)
 {
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
-    json_member_string(out, "file", path);
+    json_report_open(out, path);
     append_facts(info->profile, out);
     append_notes(info->profile, out);
     append_processes(info, out);
     append_threads(info, out);
     append_libs(info, out);
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/lifecycle/lifecycle.h"
 
+#include "cli/report/json_report.h"
 #include "export/json.h"
 
 enum { FUNCTIONS_MAX = 128 };
@@ -72,9 +73,7 @@ static void append_thread(const struct lifecycle *lifecycle, const struct lifecy
 void lifecycle_json(const struct lifecycle *lifecycle, const char *path, struct buffer *out)
 {
     const struct profile *profile = lifecycle->profile;
-    json_open(out, '{');
-    json_member_unsigned(out, "version", 1);
-    json_member_string(out, "file", path);
+    json_report_open(out, path);
     json_member_string(out, "program", profile_text(profile, profile->product));
     for (enum lifecycle_fate fate = 0; fate < LIFECYCLE_FATES; fate++)
         json_member_unsigned(out, lifecycle_fate_name(fate), lifecycle->fates[fate]);
@@ -84,6 +83,5 @@ void lifecycle_json(const struct lifecycle *lifecycle, const char *path, struct 
     for (size_t i = 0; i < lifecycle->count; i++)
         append_thread(lifecycle, &lifecycle->threads[i], out);
     json_close(out, ']');
-    json_close(out, '}');
-    buffer_text(out, "\n");
+    json_report_close(out);
 }
