@@ -130,7 +130,8 @@ static int load_fork(struct loader *loader, const struct perfdata_event *event)
 /* Of the off-CPU event of rec: time between the start and the end of the thread, by the kernel. */
 static int load_value(struct loader *loader, const struct perfdata_event *event)
 {
-    if (!event_role_is_off_cpu(events_role(&loader->samples.events, event->attr_index)))
+    const struct event *of = events_at(&loader->samples.events, event->attr_index);
+    if (!of || !event_role_is_off_cpu(of->role))
         return 0;
     uint32_t thread = tasks_find_thread(&loader->tasks, event->tid);
     if (thread != PROFILE_NONE)

@@ -47,7 +47,6 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
                  const struct filter *filter)
 {
     *samples = (struct samples){.profile = tasks->profile,
-                                .reader = reader,
                                 .tasks = tasks,
                                 .filter = filter,
                                 .is_whole = filter_is_empty(filter),
@@ -86,16 +85,15 @@ void samples_free(struct samples *samples)
 /* Builds the callchain from all recorded parts of the stack. */
 static int gather(struct samples *samples, const struct perfdata_event *event, uint32_t process)
 {
-    const struct perfdata_attr *attr = perfdata_attr(samples->reader, samples->attr_index);
     samples->callchain.process = process;
     samples->callchain.time_ns = event->time_ns;
-    return callchain_build(&samples->callchain, event, attr,
+    return callchain_build(&samples->callchain, event, samples->event->attr,
                            &samples->tasks->processes[process].map);
 }
 
 /* Unselected events may still mark switches of threads and their stacks. */
 static int take_stack(struct samples *samples, const struct perfdata_event *event,
-                      enum event_role role, struct profile_sample *sample, bool is_wanted)
+                      const struct event *of, struct profile_sample *sample, bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
     struct address_map *map = &samples->tasks->processes[process].map;
@@ -118,11 +116,11 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
             callchain_cache_add(&samples->callchain_cache, sample->call);
     }
     int err = samples->profile->failed ? -ENOMEM : 0;
-    if (err == 0 && event->attr_index == samples->attr_index)
-        err = off_cpu_sample(&samples->off_cpu, event, role, sample);
+    if (err == 0 && of == samples->event)
+        err = off_cpu_sample(&samples->off_cpu, event, of->role, sample);
     samples->has_call = true;
     samples->call = sample->call;
-    if (err == 0 && role == EVENT_PERF_OFF_CPU)
+    if (err == 0 && of->role == EVENT_PERF_OFF_CPU)
         err = off_cpu_convert(&samples->off_cpu, sample);
     return err == 0 && is_wanted ? add(samples, sample) : err;
 }
@@ -144,77 +142,72 @@ static bool is_wanted_here(const struct samples *samples, const struct perfdata_
     return samples->is_whole || filter_accepts_sample(samples->filter, event);
 }
 
-static bool is_wanted_of(const struct samples *samples, uint32_t thread, size_t attr_index)
+static bool is_wanted_of(const struct samples *samples, uint32_t thread, const struct event *of)
 {
     return samples->is_whole ||
-           (has_thread(samples, thread) &&
-            events_are_wanted(samples->filter, perfdata_attr(samples->reader, attr_index)));
+           (has_thread(samples, thread) && event_is_wanted(of, samples->filter));
 }
 
 /* The object of a wait recorded by rec. */
 static int take_object(struct samples *samples, const struct perfdata_event *event,
-                       const struct profile_sample *sample)
+                       const struct event *of, const struct profile_sample *sample)
 {
-    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
-    if (!(attr->sample_type & PERF_SAMPLE_ADDR) || (!event->data_avma && !event->weight))
+    if (!(of->attr->sample_type & PERF_SAMPLE_ADDR) || (!event->data_avma && !event->weight))
         return 0;
     return profile_add_wait_object(samples->profile, sample, event->data_avma,
                                    (uint32_t)event->weight);
 }
 
-static int take(struct samples *samples, const struct perfdata_event *event)
+static int take(struct samples *samples, const struct perfdata_event *event, struct event *of)
 {
-    if (event->attr_index >= samples->events.attr_count)
-        return 0;
-    enum event_role role = events_role(&samples->events, event->attr_index);
     struct profile_sample sample = {
         .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
     bool is_wanted = is_wanted_here(samples, event);
-    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, role))
+    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, of->role))
         return 0;
     sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
     if (sample.thread == PROFILE_NONE)
         return -ENOMEM;
-    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, event->attr_index);
-    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, role))
+    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, of);
+    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, of->role))
         return 0;
     if (is_wanted) {
-        uint32_t of_event = events_of(&samples->events, event->attr_index);
-        if (of_event == PROFILE_NONE)
+        uint32_t id = events_id(&samples->events, of);
+        if (id == PROFILE_NONE)
             return -ENOMEM;
-        sample.event = (uint16_t)of_event;
-        sample.weight = events_weight(&samples->events, event);
+        sample.event = (uint16_t)id;
+        sample.weight = event_weight(of, event);
         note_cgroup(samples, sample.thread, event->cgroup);
     }
-    int err = take_stack(samples, event, role, &sample, is_wanted);
-    if (err == 0 && is_wanted && event_role_is_off_cpu(role))
-        err = take_object(samples, event, &sample);
-    return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, role, &sample);
+    int err = take_stack(samples, event, of, &sample, is_wanted);
+    if (err == 0 && is_wanted && event_role_is_off_cpu(of->role))
+        err = take_object(samples, event, of, &sample);
+    return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, of->role, &sample);
 }
 
 /* A sample for each counter with an increase. */
 static int take_counts(struct samples *samples, const struct perfdata_event *event)
 {
-    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    uint32_t tid = samples->event->attr->is_inherited ? event->tid : 0;
     int err = 0;
     for (size_t i = 0; i < event->count_count && err == 0; i++) {
         struct perfdata_event member = *event;
-        member.attr_index = event->counts[i].attr_index;
-        err = group_reads_delta(&samples->reads, &event->counts[i],
-                                attr->is_inherited ? event->tid : 0, &member.period);
-        if (err == 0 && member.period)
-            err = take(samples, &member);
+        struct event *of = events_at(&samples->events, event->counts[i].attr_index);
+        err = group_reads_delta(&samples->reads, &event->counts[i], tid, &member.period);
+        if (err == 0 && of && member.period)
+            err = take(samples, &member, of);
     }
     return err;
 }
 
 int samples_take(struct samples *samples, const struct perfdata_event *event)
 {
-    if (event->attr_index >= samples->events.attr_count)
+    struct event *of = events_at(&samples->events, event->attr_index);
+    if (!of)
         return 0;
-    samples->attr_index = event->attr_index;
+    samples->event = of;
     samples->has_call = false;
-    return event->count_count ? take_counts(samples, event) : take(samples, event);
+    return event->count_count ? take_counts(samples, event) : take(samples, event, of);
 }
 
 int samples_deferred(struct samples *samples, const struct perfdata_event *event)

@@ -20,7 +20,6 @@
 
 struct samples {
     struct profile *profile;
-    struct perfdata_reader *reader;
     struct tasks *tasks;
     const struct filter *filter; /* settled */
     bool is_whole;               /* all samples pass */
@@ -34,7 +33,7 @@ struct samples {
     struct group_reads reads;
     /* Of the current record, for all of its samples. */
     uint64_t callchain_hash; /* set by the caller; 0: none */
-    size_t attr_index;
+    const struct event *event;
     bool has_call;
     uint32_t call;
     uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */

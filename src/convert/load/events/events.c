@@ -9,21 +9,19 @@
 int events_init(struct events *events, struct profile *profile,
                 const struct perfdata_reader *reader)
 {
+    size_t count = perfdata_attr_count(reader);
     *events = (struct events){
-        .profile = profile, .reader = reader, .attr_count = perfdata_attr_count(reader)};
-    events->of_attr = malloc((events->attr_count + 1) * sizeof(*events->of_attr));
-    events->roles = calloc(events->attr_count + 1, sizeof(*events->roles));
-    if (!events->of_attr || !events->roles)
+        .profile = profile, .items = calloc(count + 1, sizeof(*events->items)), .count = count};
+    if (!events->items)
         return -ENOMEM;
-    for (size_t i = 0; i < events->attr_count; i++)
-        events->of_attr[i] = PROFILE_NONE;
+    for (size_t i = 0; i < count; i++)
+        events->items[i] = (struct event){.attr = perfdata_attr(reader, i), .id = PROFILE_NONE};
     return 0;
 }
 
 void events_free(struct events *events)
 {
-    free(events->of_attr);
-    free(events->roles);
+    free(events->items);
     *events = (struct events){0};
 }
 
@@ -81,21 +79,19 @@ static uint32_t add_event(struct events *events, const struct perfdata_attr *att
     return profile_add_event(events->profile, &event);
 }
 
-uint32_t events_of(struct events *events, size_t attr_index)
+uint32_t events_id(struct events *events, struct event *event)
 {
-    uint32_t *event = &events->of_attr[attr_index];
-    const struct perfdata_attr *attr = perfdata_attr(events->reader, attr_index);
-    for (size_t i = 0; *event == PROFILE_NONE && i < events->attr_count; i++)
-        if (events->of_attr[i] != PROFILE_NONE && is_same(attr, perfdata_attr(events->reader, i)))
-            *event = events->of_attr[i];
-    if (*event == PROFILE_NONE)
-        *event = add_event(events, attr);
-    return *event;
+    for (size_t i = 0; event->id == PROFILE_NONE && i < events->count; i++)
+        if (is_same(event->attr, events->items[i].attr))
+            event->id = events->items[i].id;
+    if (event->id == PROFILE_NONE)
+        event->id = add_event(events, event->attr);
+    return event->id;
 }
 
-uint64_t events_weight(const struct events *events, const struct perfdata_event *sample)
+uint64_t event_weight(const struct event *event, const struct perfdata_event *sample)
 {
-    const struct perfdata_attr *attr = perfdata_attr(events->reader, sample->attr_index);
+    const struct perfdata_attr *attr = event->attr;
     bool is_written_down =
         sample->count_count || (attr->sample_type & PERF_SAMPLE_PERIOD && sample->period);
     if (is_clock(attr) && !is_written_down)
@@ -115,15 +111,15 @@ void events_choose_main(struct events *events, uint32_t off_cpu)
 {
     struct profile *profile = events->profile;
     uint32_t first = PROFILE_NONE, clock = PROFILE_NONE, work = PROFILE_NONE;
-    if (profile->event_count == 0 && events->attr_count)
-        (void)events_of(events, 0);
-    for (size_t i = events->attr_count; i-- > 0;) {
-        uint32_t event = events->of_attr[i];
-        if (event == PROFILE_NONE)
+    if (profile->event_count == 0 && events->count)
+        (void)events_id(events, &events->items[0]);
+    for (size_t i = events->count; i-- > 0;) {
+        uint32_t id = events->items[i].id;
+        if (id == PROFILE_NONE)
             continue;
-        first = event;
-        work = counts_work(perfdata_attr(events->reader, i)) ? event : work;
-        clock = profile->events[event].unit == PROFILE_NANOSECONDS ? event : clock;
+        first = id;
+        work = counts_work(events->items[i].attr) ? id : work;
+        clock = profile->events[id].unit == PROFILE_NANOSECONDS ? id : clock;
     }
     profile->main_event = clock != PROFILE_NONE     ? clock
                           : work != PROFILE_NONE    ? work
@@ -134,8 +130,8 @@ void events_choose_main(struct events *events, uint32_t off_cpu)
 
 static bool has_off_cpu(const struct events *events)
 {
-    for (size_t i = 0; i < events->attr_count; i++)
-        if (is_off_cpu(perfdata_attr(events->reader, i)))
+    for (size_t i = 0; i < events->count; i++)
+        if (is_off_cpu(events->items[i].attr))
             return true;
     return false;
 }
@@ -143,17 +139,17 @@ static bool has_off_cpu(const struct events *events)
 void events_add_times(struct events *events, const struct filter *filter)
 {
     bool has_clock = false;
-    for (size_t i = 0; has_off_cpu(events) && i < events->attr_count; i++) {
-        const struct perfdata_attr *attr = perfdata_attr(events->reader, i);
-        bool is_first_clock = is_clock(attr) && !has_clock;
-        has_clock |= is_clock(attr);
-        if ((is_first_clock || is_off_cpu(attr)) && events_are_wanted(filter, attr))
-            (void)events_of(events, i);
+    for (size_t i = 0; has_off_cpu(events) && i < events->count; i++) {
+        struct event *event = &events->items[i];
+        bool is_first_clock = is_clock(event->attr) && !has_clock;
+        has_clock |= is_clock(event->attr);
+        if ((is_first_clock || is_off_cpu(event->attr)) && event_is_wanted(event, filter))
+            (void)events_id(events, event);
     }
 }
 
-bool events_are_wanted(const struct filter *filter, const struct perfdata_attr *attr)
+bool event_is_wanted(const struct event *event, const struct filter *filter)
 {
-    return filter_accepts_event(filter, attr->name ? attr->name : "") ||
-           (is_off_cpu(attr) && filter_accepts_event(filter, EVENTS_OFF_CPU));
+    return filter_accepts_event(filter, event->attr->name ? event->attr->name : "") ||
+           (is_off_cpu(event->attr) && filter_accepts_event(filter, EVENTS_OFF_CPU));
 }

@@ -10,33 +10,37 @@
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 
+struct event { /* of the file */
+    const struct perfdata_attr *attr;
+    enum event_role role;
+    uint32_t id; /* in the profile; PROFILE_NONE: no sample yet */
+};
+
 struct events {
     struct profile *profile;
-    const struct perfdata_reader *reader;
-    uint32_t *of_attr; /* owned; profile's event by attr, PROFILE_NONE: no sample yet */
-    uint8_t *roles;    /* owned; enum event_role by attr */
-    size_t attr_count;
+    struct event *items; /* owned; by attr */
+    size_t count;
 };
 
 int events_init(struct events *events, struct profile *profile,
                 const struct perfdata_reader *reader);
 void events_free(struct events *events);
 
-/* Names of events may be updated before their first sample. */
-static inline enum event_role events_role(struct events *events, size_t attr_index)
+/* NULL: undescribed. Names of events may be updated before their first sample. */
+static inline struct event *events_at(struct events *events, size_t attr_index)
 {
-    if (events->roles[attr_index] == EVENT_UNSEEN)
-        events->roles[attr_index] =
-            (uint8_t)event_role_of(perfdata_attr(events->reader, attr_index));
-    return (enum event_role)events->roles[attr_index];
+    struct event *event = attr_index < events->count ? &events->items[attr_index] : NULL;
+    if (event && event->role == EVENT_UNSEEN)
+        event->role = event_role_of(event->attr);
+    return event;
 }
 
-/* The profile's event of a sample; PROFILE_NONE: out of memory, or too many events. */
-uint32_t events_of(struct events *events, size_t attr_index);
+/* The id of an event with a sample; PROFILE_NONE: out of memory, or too many events. */
+uint32_t events_id(struct events *events, struct event *event);
 
 /* A sample's weight: its period. Clock events with a frequency but without recorded periods get
  * the nominal period. */
-uint64_t events_weight(const struct events *events, const struct perfdata_event *sample);
+uint64_t event_weight(const struct event *event, const struct perfdata_event *sample);
 
 /* Chooses the main event: the first clock with samples, else the first event of work with
  * samples (`cycles`, for example), else off_cpu (an event of the profile, or PROFILE_NONE), else
@@ -49,4 +53,4 @@ void events_choose_main(struct events *events, uint32_t off_cpu);
 void events_add_times(struct events *events, const struct filter *filter);
 
 /* By the recorded name, or the name in the profile. */
-bool events_are_wanted(const struct filter *filter, const struct perfdata_attr *attr);
+bool event_is_wanted(const struct event *event, const struct filter *filter);
