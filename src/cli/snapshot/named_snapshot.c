@@ -7,6 +7,7 @@
 #include "record/attach/core/core_snapshot.h"
 #include "record/attach/snapshot/snapshot_rows.h"
 #include "record/attach/snapshot/snapshot_take.h"
+#include "record/procfs/living_task.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static int find_names(struct named_snapshot *named, int fd, const struct snapsho
     struct convert_options from = options->from;
     struct gone_program program = {.fd = -1};
     if (!named->snapshot.is_core)
-        gone_program_open(&program, named->snapshot.pid);
+        gone_program_open(&program, living_task_find(named->snapshot.pid));
     gone_program_use(&program, &from);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
     snprintf(name, sizeof(name), "process %d", (int)named->snapshot.pid);
@@ -172,12 +173,25 @@ struct wait_text named_snapshot_wait(const struct named_snapshot *named, size_t 
     return wait;
 }
 
+const char *named_snapshot_stop_problem(const struct snapshot_thread *thread)
+{
+    switch (thread->stop_error) {
+    case 0:
+    case -ESRCH: /* it has ended */
+        return NULL;
+    case -EPERM:
+        return "traced by another process";
+    default:
+        return "no stop in time";
+    }
+}
+
 static bool is_alike(const struct named_snapshot *named, size_t a, size_t b)
 {
     const struct snapshot_thread *left = &named->snapshot.threads[a];
     const struct snapshot_thread *right = &named->snapshot.threads[b];
     if (named->stacks[a] != named->stacks[b] || left->is_waiting != right->is_waiting ||
-        strcmp(left->problem, right->problem) != 0)
+        left->stop_error != right->stop_error || strcmp(left->problem, right->problem) != 0)
         return false;
     struct wait_text left_wait = named_snapshot_wait(named, a);
     struct wait_text right_wait = named_snapshot_wait(named, b);

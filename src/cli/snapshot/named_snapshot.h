@@ -36,6 +36,9 @@ struct wait_text {
 };
 struct wait_text named_snapshot_wait(const struct named_snapshot *named, size_t thread);
 
+/* Why the thread was read without the requested stop; NULL: no such problem. */
+const char *named_snapshot_stop_problem(const struct snapshot_thread *thread);
+
 /* Calls print() for each group, in the order of the first members. 0 or -ENOMEM. */
 int named_snapshot_groups(const struct named_snapshot *named,
                           void (*print)(void *context, const struct stack_group *group),

@@ -86,6 +86,9 @@ static void append_thread(const struct named_snapshot *named, size_t number, boo
         json_member_string(out, "function", report_name(named->profile, func));
     json_member_bool(out, "is_complete", thread->is_complete);
     json_member_bool(out, "has_inferred_frame_pointer", thread->is_inferred);
+    const char *stop_problem = named_snapshot_stop_problem(thread);
+    if (stop_problem)
+        json_member_string(out, "not_stopped", stop_problem);
     if (thread->problem[0])
         json_member_string(out, "problem", thread->problem);
     if (with_frames)

@@ -78,6 +78,9 @@ static void print_state(const struct stack_group *group)
         print_activity(group);
     else if (first->signal)
         printf("  %s\n", named_snapshot_wait(group->named, group->members[0]).text);
+    const char *stop_problem = named_snapshot_stop_problem(first);
+    if (stop_problem)
+        printf("  not stopped: %s\n", stop_problem);
     if (first->problem[0])
         text_print(stdout, "  %s: %s\n", first->has_stack ? "incomplete" : "reason",
                    first->problem);

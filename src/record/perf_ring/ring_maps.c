@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_maps.h"
 
 #include "record/perf_ring/ring_map.h"
+#include "record/procfs/living_task.h"
 #include "record/procfs/proc.h"
 #include "record/tables/map_path.h"
 #include "record/tables/mapping_record.h"
@@ -26,7 +27,7 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
                                       strlen(mapping->path), maps->round->now_ns);
     if (mapping->is_file && has_room) {
         proc_rights_lower(&process->process.rights, process->process.pid);
-        ring_modules_resolve(maps->modules, mapping, process->process.pid,
+        ring_modules_resolve(maps->modules, mapping, living_task_find(process->process.pid),
                              &process->process.rights);
     }
     process->map_generation = ++maps->generation;
@@ -78,7 +79,7 @@ bool ring_maps_read(struct ring_maps *maps, struct ring_process *process, uint64
     if (maps->round->now_ns < process->maps_due_ns || !has_room_for_map(process))
         return false;
     process->has_map = true;
-    if (proc_maps_read(&list, process->process.pid) == 0)
+    if (proc_maps_read(&list, living_task_find(process->process.pid)) == 0)
         for (size_t i = 0; i < list.count; i++)
             has_changed |= enter_listed(maps, process, &list.mappings[i], time_ns);
     maps->summary->mappings_left_out += list.left_out;

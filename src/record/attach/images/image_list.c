@@ -5,6 +5,7 @@
 #include "record/attach/images/image_file.h"
 #include "record/attach/images/image_header.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
+#include "record/procfs/living_task.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ struct image_list *image_list_take(pid_t pid, uint64_t limit_ns, struct error *e
         error_set(error, -ENOMEM, "out of memory");
         return NULL;
     }
-    struct read_task task = {.list = memory, .pid = pid};
+    struct read_task task = {.list = memory, .pid = living_task_find(pid)};
     memcpy(task.list->name, facts.name, sizeof(task.list->name));
     int err = time_limited_run(read_images, &task, limit_ns);
     if (err == 0)

@@ -36,6 +36,7 @@ struct snapshot_thread {
     uint64_t age_ns;                  /* off the processor since; WAIT_AGE_UNKNOWN */
     bool has_stack;                   /* a sample in the capture */
     bool is_complete;
+    int stop_error;                       /* of a requested stop: 0, or a negative errno */
     int signal;                           /* of a core file: that ended the process; or 0 */
     bool is_inferred;                     /* a frame pointer was inferred */
     char problem[SNAPSHOT_PROBLEM_BYTES]; /* why there is no stack, or no complete one; "": none */

@@ -8,9 +8,11 @@
 #include "record/attach/snapshot/snapshot_rows.h"
 #include "record/attach/snapshot/running_sample.h"
 #include "record/attach/snapshot/stopped_threads.h"
+#include "record/procfs/frozen_thread.h"
 #include "record/procfs/blocked/wait_age.h"
 #include "record/procfs/blocked/wait_object.h"
 #include "record/procfs/blocked/wait_reason.h"
+#include "record/procfs/living_task.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -39,6 +41,7 @@ struct reader {
     struct snapshot_capture capture;
     struct snapshot_thread **running; /* to be sampled */
     size_t running_count;
+    bool is_frozen; /* the first thread, and so all, as far as they do not sleep in the kernel */
 };
 
 static void set_problem(struct snapshot_thread *thread, const char *text)
@@ -56,13 +59,25 @@ static void keep_stack(struct reader *reader, struct snapshot_thread *thread, ui
     snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, frame_count);
 }
 
+/* The check of each thread would cost as much as its look. */
+static bool is_frozen(const struct reader *reader, const struct snapshot_thread *thread,
+                      const struct blocked_look *look)
+{
+    bool is_suspect =
+        reader->is_frozen || thread->facts.state == 'D' || look->call.state == CALL_FAULTING;
+    return is_suspect && strchr("SD", thread->facts.state) &&
+           frozen_thread_check(reader->snapshot->pid, thread->tid);
+}
+
 static void keep_reason(struct reader *reader, struct snapshot_thread *thread,
                         const struct blocked_look *look)
 {
     struct wait_reason reason = wait_reason_find(&reader->waits, &reader->process, look,
                                                  reader->looker.frames, thread->facts.state);
     thread->is_waiting = true;
-    thread->kind = reason.kind;
+    thread->kind = is_frozen(reader, thread, look) ? WAIT_FROZEN : reason.kind;
+    if (thread->kind == WAIT_FROZEN)
+        return;
     thread->descriptor = reason.descriptor;
     thread->futex_avma = reason.futex_avma;
     thread->holder = reason.holder;
@@ -71,7 +86,7 @@ static void keep_reason(struct reader *reader, struct snapshot_thread *thread,
     if (reason.call)
         snprintf(thread->call, sizeof(thread->call), "%s", reason.call);
     if (reason.descriptor >= 0)
-        wait_object_describe(reader->snapshot->pid, reason.descriptor, thread->object,
+        wait_object_describe(reader->process.pid, reason.descriptor, thread->object,
                              sizeof(thread->object));
 }
 
@@ -105,7 +120,9 @@ static void take_look(struct reader *reader, struct snapshot_thread *thread,
         add_running(reader, thread);
         break;
     case LOOK_STACKLESS:
-        set_problem(thread, "a thread of the kernel, without a user stack");
+        set_problem(thread, thread->facts.state == 'Z'
+                                ? "has ended; other threads go on"
+                                : "a thread of the kernel, without a user stack");
         break;
     case LOOK_FAILED:
         explain_failure(thread, look->error);
@@ -260,13 +277,15 @@ static int list_threads(struct snapshot *snapshot)
 static int open_reader(struct reader *reader, const struct snapshot_request *request)
 {
     struct snapshot *snapshot = reader->snapshot;
+    const pid_t task = living_task_find(snapshot->pid);
     struct rights rights = proc_rights_of(snapshot->pid);
     reader->running = calloc(snapshot->count + 1, sizeof(struct snapshot_thread *));
     int err = reader->running ? ring_modules_open(&reader->modules, &reader->open_files) : -ENOMEM;
     if (err == 0)
-        err = snapshot_map_read(&reader->map, &reader->modules, snapshot->pid, &rights);
+        err = snapshot_map_read(&reader->map, &reader->modules, task, &rights);
     reader->process =
-        (struct look_process){snapshot->pid, reader->modules.cache, reader->map, .generation = 1};
+        (struct look_process){task, reader->modules.cache, reader->map, .generation = 1};
+    reader->is_frozen = frozen_thread_check(snapshot->pid, snapshot->threads[0].tid);
     return err ? err
                : snapshot_capture_open(&reader->capture, snapshot, reader->map,
                                        request->capture_fd);
@@ -328,9 +347,11 @@ static int read_stopped(struct reader *reader)
         if (stopped_thread_registers(&stopped[i], &regs))
             look_at_stopped(reader, &snapshot->threads[i], &regs);
     stopped_threads_resume(stopped, snapshot->count);
-    for (size_t i = 0; i < snapshot->count; i++)
+    for (size_t i = 0; i < snapshot->count; i++) {
+        snapshot->threads[i].stop_error = stopped[i].error;
         if (!snapshot->threads[i].has_stack && !snapshot->threads[i].problem[0])
             look_at(reader, &snapshot->threads[i]);
+    }
     free(stopped);
     return 0;
 }

@@ -28,6 +28,7 @@ static const char *const names[WAIT_KINDS] = {
     [WAIT_FAULT] = "page fault",
     [WAIT_DISK] = "disk",
     [WAIT_STOPPED] = "stopped",
+    [WAIT_FROZEN] = "frozen",
 };
 
 const char *wait_kind_name(enum wait_kind kind)

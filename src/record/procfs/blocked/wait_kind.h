@@ -29,6 +29,7 @@ enum wait_kind {
     WAIT_FAULT,   /* a page fault */
     WAIT_DISK,    /* uninterruptible: state D */
     WAIT_STOPPED, /* by a signal or a debugger */
+    WAIT_FROZEN,  /* by a cgroup */
     WAIT_KINDS,
 };
 

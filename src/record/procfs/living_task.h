@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* A process goes on after the end of its main thread (pthread_exit(3) in main()): a zombie, whose
+ * own entries in /proc have neither memory nor files. */
+#pragma once
+
+#include <sys/types.h>
+
+/* A thread through whose entries in /proc, and by whose id, memory and files of the process are
+ * read: the main thread while it lives. */
+pid_t living_task_find(pid_t pid);
