@@ -1,42 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_account.h"
 
-/* The account of a thread on a processor is as old as the latest timer interrupt, and an account
- * may be newer than the records. Neither matters where the turns on a processor are short. */
-#define TURN_MAX_NS UINT64_C(1000000)
-
-static bool is_account_of_records(const struct off_thread *thread,
-                                  const struct run_account *account, uint64_t turn_ns)
-{
-    const struct thread_run *run = &thread->run;
-    uint64_t turns = thread->excess.turns + thread->excess.read_turns;
-    if (turn_ns > TURN_MAX_NS || run->state == RUN_LOST || run->state == RUN_UNSEEN)
-        return false;
-    return run->sums_ns[RUN_ON] <= turns * TURN_MAX_NS ||
-           (thread->has_all_turns && account->turns == turns);
-}
-
+/* Of a thread without a processor. The account of a turn under way is as old as the latest timer
+ * interrupt, and an account may be newer than the records. */
 static void take_excess(struct off_thread *thread, const struct run_account *account,
-                        uint64_t until_ns, struct cpu_excess *all)
+                        struct cpu_excess *all)
 {
     const struct thread_run *run = &thread->run;
-    uint64_t turns = thread->excess.turns, turn_ns = 0;
-    bool has_base = thread->excess.has_base;
-    if (run->state == RUN_ON && until_ns > run->since_ns)
-        turn_ns = until_ns - run->since_ns;
-    if (!is_account_of_records(thread, account, turn_ns))
+    if (run->state != RUN_BLOCKED && run->state != RUN_PREEMPTED)
         return;
+    uint64_t turns = thread->excess.read_turns;
     int64_t new_ns =
-        cpu_excess_take(&thread->excess, account->cpu_ns, run->sums_ns[RUN_ON] + turn_ns);
+        cpu_excess_take(&thread->excess, account->cpu_ns, account->turns, run->sums_ns[RUN_ON]);
     thread->excess_ns += new_ns;
     all->taken_ns += new_ns;
-    all->read_turns += has_base ? turns : 0;
+    all->read_turns += thread->excess.read_turns - turns;
 }
 
 int64_t off_account_take(struct off_thread *thread, const struct run_account *account,
-                         uint64_t until_ns, struct cpu_excess *all)
+                         struct cpu_excess *all)
 {
-    take_excess(thread, account, until_ns, all);
+    bool has_records = thread->poll.read_ns == 0;
+    if (has_records)
+        take_excess(thread, account, all);
+    thread->delay.turns_ahead =
+        has_records ? cpu_excess_turns_ahead(&thread->excess, account->turns) : 0;
+    thread->delay.ahead_ns = account->delay_ns;
+    return thread->delay.turns_ahead ? 0 : off_account_take_delay(thread, account);
+}
+
+int64_t off_account_take_delay(struct off_thread *thread, const struct run_account *account)
+{
     return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
 }
 
@@ -45,5 +39,4 @@ void off_account_end(struct off_thread *thread, const struct cpu_excess *all)
     struct cpu_excess mean = thread->excess.read_turns ? thread->excess : *all;
     mean.turns = thread->excess.turns;
     thread->excess_ns += cpu_excess_estimate(&mean);
-    thread->excess.turns = 0;
 }

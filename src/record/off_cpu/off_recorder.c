@@ -29,8 +29,8 @@ enum { IDLE_TICKS = 2, WAKE_THREADS_MAX = 64, QUIET_TICKS = 16, QUIET_STEP = 4 }
 enum { SINGLE_CUTS_MAX = 256, SINGLE_CUTS_MIN = 16, SINGLE_CUTS_OF_ALL = 16384 };
 /* Of threads that are runnable in a long wait, in a window. */
 enum { CHECKS_MAX = 64 };
-/* Records are read again after so many looks: the rings must not fill. */
-enum { LOOKS_AT_ONCE = 32, TRIES_MAX = 4 };
+/* Records are read again after so many looks and accounts: the rings must not fill. */
+enum { READS_AT_ONCE = 32, TRIES_MAX = 4 };
 /* A look that has not returned after this time hangs in the kernel. */
 enum { STUCK_SECONDS = 2 };
 
@@ -195,25 +195,27 @@ static bool may_wait(const struct off_thread *thread)
     return thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN;
 }
 
-/* At the threads that wait since before the tick. The others keep their place in the list. */
+/* At the threads that wait since before the tick. The others keep their place in the list, and
+ * their account is read, as that of running threads: an ended thread has none. */
 static void look_at_waiting(struct off_recorder *recorder, uint64_t tick_ns)
 {
     struct off_waits *waits = &recorder->waits;
     struct off_thread *thread, *again = NULL;
-    for (int looks = 0; (thread = off_waits_next(waits));) {
+    for (int reads = 1; (thread = off_waits_next(waits)); reads++) {
         bool is_due = may_wait(thread) && !thread->look.stack;
         if (is_due && thread->run.since_ns <= tick_ns && thread->look.tries < TRIES_MAX) {
             off_look(&recorder->looks, thread);
             if (thread->look.stack) /* no record of an attached thread yet: it waits since then */
                 thread->run.state = RUN_BLOCKED;
-            looks++;
+        } else {
+            off_waits_read_account(waits, thread);
         }
         if (is_due && !thread->look.stack && thread->look.tries < TRIES_MAX) {
             thread->is_to_look = true; /* not freed when it ends */
             thread->next_to_look = again;
             again = thread;
         }
-        if (looks % LOOKS_AT_ONCE == LOOKS_AT_ONCE - 1)
+        if (reads % READS_AT_ONCE == 0)
             read_records(recorder);
     }
     off_looks_pause(&recorder->looks);

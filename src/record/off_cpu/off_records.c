@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_records.h"
 
+#include "record/off_cpu/off_account.h"
+
 /* The parent of the kernel's threads (kernel/kthread.c). */
 enum { KTHREADD = 2 };
 
@@ -24,6 +26,7 @@ void off_records_end_thread(struct off_records *records, struct off_thread *thre
 {
     struct run_interval interval = thread_run_end(&thread->run, time_ns);
     off_waits_end(records->waits, thread, &interval);
+    off_account_end(thread, &records->waits->sums.excess);
     off_waits_finish(records->waits, thread);
     put_end(records, thread, interval.end_ns);
     off_thread_remove(records->tasks, thread);
@@ -52,6 +55,8 @@ static void take_switch(struct off_records *records, const struct ring_record *r
     thread->excess.turns += !is_out;
     interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)
                       : thread_run_in(&thread->run, record->time_ns);
+    if (!is_out)
+        thread->woken_ns += run_delay_turn(&thread->delay, thread->run.sums_ns[RUN_PREEMPTED]);
     if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
         thread->cut = wait_cut_begin(&records->waits->ticks, interval.start_ns);
     off_waits_end(records->waits, thread, &interval);
@@ -76,7 +81,7 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
     thread->file_ns = record->time_ns;
     thread->is_left_out = records->is_listed;
     thread->delay.has_base = true;
-    thread->excess.has_base = thread->has_all_turns = true;
+    thread->excess.has_base = true;
     if (record->pid != record->parent_pid)
         thread->process->program_ns = record->time_ns;
 }

@@ -63,12 +63,10 @@ struct off_thread {
     uint64_t ready_ns;           /* a longer one is written up to this time */
     struct run_delay delay;
     struct cpu_excess excess;
-    bool has_all_turns;      /* recorded from the start, without a loss */
-    int64_t excess_ns;       /* CPU time in waits that are not written yet */
-    uint64_t account_due_ns; /* of a read at the next wait */
+    int64_t excess_ns; /* CPU time in waits that are not written yet */
     struct thread_poll poll;
     int64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
-    bool is_active;   /* has switched since the last window */
+    bool is_active;   /* has switched since the last read of the account */
     bool is_left_out; /* the time off the processor does not count */
     struct off_thread *next_to_look;
     bool is_to_look; /* in the list of threads to look at */

@@ -4,9 +4,6 @@
 #include "record/off_cpu/file/wait_frames.h"
 #include "record/off_cpu/off_account.h"
 
-#define READ_AGE_NS UINT64_C(5000000)
-#define READ_MAX_NS UINT64_C(1000000000)
-
 /* stack NULL: only the frame, with a number. */
 static void put(struct off_waits *waits, const struct off_thread *thread,
                 const struct wait_piece *piece, const struct look_stack *stack,
@@ -139,30 +136,33 @@ static void end_runnable(struct off_waits *waits, struct off_thread *thread,
 void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
                             const struct run_account *account)
 {
-    thread->woken_ns +=
-        off_account_take(thread, account, thread->look.begin_ns, &waits->sums.excess);
+    thread->woken_ns += off_account_take(thread, account, &waits->sums.excess);
     thread->is_active = false;
 }
 
-/* New runnable time after wake-ups. */
-static int64_t take_woken(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns)
+static bool read_account(struct off_waits *waits, const struct off_thread *thread,
+                         struct run_account *account)
 {
-    struct run_account account;
-    if (!waits->read_account ||
-        waits->read_account(thread->process->pid, thread->tid, &account) != 0)
-        return 0;
-    return off_account_take(thread, &account, until_ns, &waits->sums.excess);
+    return waits->read_account &&
+           waits->read_account(thread->process->pid, thread->tid, account) == 0;
 }
 
-/* At the ages of 5 ms, 10 ms, 20 ms, …, then each second: an ended thread has no account. */
-static void read_account(struct off_waits *waits, struct off_thread *thread)
+void off_waits_read_account(struct off_waits *waits, struct off_thread *thread)
 {
-    const struct thread_run *run = &thread->run;
-    uint64_t age_ns = run->since_ns - run->start_ns;
-    if (run->since_ns < thread->account_due_ns || age_ns < READ_AGE_NS || waits->is_quiet)
-        return;
-    thread->woken_ns += take_woken(waits, thread, run->since_ns);
-    thread->account_due_ns = run->since_ns + (age_ns < READ_MAX_NS ? age_ns : READ_MAX_NS);
+    struct run_account account;
+    if (thread->is_active && read_account(waits, thread, &account))
+        thread->woken_ns += off_account_take(thread, &account, &waits->sums.excess);
+    thread->is_active = false;
+}
+
+/* New runnable time after wake-ups, of this one or later. */
+static int64_t take_woken(struct off_waits *waits, struct off_thread *thread)
+{
+    struct run_account account;
+    if (!read_account(waits, thread, &account))
+        return 0;
+    int64_t woken_ns = off_account_take(thread, &account, &waits->sums.excess);
+    return woken_ns + off_account_take_delay(thread, &account);
 }
 
 void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
@@ -170,7 +170,6 @@ void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
     drop_look(thread);
     thread->cut = wait_cut_begin(&waits->ticks, thread->run.since_ns);
     add_to_look(waits, thread);
-    read_account(waits, thread);
 }
 
 /* At most the sum; 0 for a negative amount. */
@@ -180,15 +179,17 @@ static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
     return part_ns < sum_ns ? part_ns : sum_ns;
 }
 
-/* Where the wait itself ended, and the thread was woken. What is written already stays a wait; the
- * rest of the runnable time is taken from the next short waits. */
+/* Where the wait itself ended, and the thread was woken. An earlier read may have found this
+ * runnable time, too: more than the short waits can have. What is written already stays a wait; the
+ * rest is taken from the next waits. */
 static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
                             const struct run_interval *interval)
 {
+    int64_t early_ns = thread->woken_ns - (int64_t)thread->shorts.sum_ns;
     /* a thread that has not run since the last read has no new runnable time */
-    int64_t woken_ns = thread->is_active ? take_woken(waits, thread, interval->end_ns) : 0;
+    int64_t woken_ns = thread->is_active ? take_woken(waits, thread) : 0;
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
-    uint64_t part_ns = part_of(woken_ns, open_ns);
+    uint64_t part_ns = part_of(woken_ns + (early_ns > 0 ? early_ns : 0), open_ns);
     thread->woken_ns += woken_ns - (int64_t)part_ns;
     if (part_ns)
         add_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
@@ -221,24 +222,36 @@ static uint64_t unrecorded_ns(const struct off_thread *thread, const struct run_
     return cpu_ns > 0 ? (uint64_t)cpu_ns : 0;
 }
 
+/* The part of the interval up to this time. */
+static uint64_t part_until(const struct run_interval *interval, uint64_t until_ns)
+{
+    uint64_t end_ns = until_ns < interval->end_ns ? until_ns : interval->end_ns;
+    return end_ns > interval->start_ns ? end_ns - interval->start_ns : 0;
+}
+
 /* Records are missing: the account has the CPU time and the time without a processor. The rest was
- * spent in waits of unknown length, and belongs to the short ones. */
+ * spent in waits of unknown length, and belongs to the short ones. Samples of the first part may be
+ * written already. */
 static void fill_lost(struct off_waits *waits, struct off_thread *thread,
                       const struct run_interval *interval, const struct run_account *account)
 {
-    uint64_t left_ns = interval->end_ns - interval->start_ns;
+    uint64_t waited_ns = part_until(interval, thread->cut.at_ns);
+    uint64_t ready_ns = part_until(interval, thread->ready_ns);
+    uint64_t left_ns = interval->end_ns - interval->start_ns - waited_ns - ready_ns;
     uint64_t cpu_ns = unrecorded_ns(thread, account);
     if (cpu_ns > left_ns)
         cpu_ns = left_ns;
     left_ns -= cpu_ns;
-    thread->has_all_turns = false;
     thread_run_explain(&thread->run, RUN_ON, cpu_ns);
-    thread_run_explain(&thread->run, RUN_BLOCKED, left_ns);
+    thread_run_explain(&thread->run, RUN_PREEMPTED, ready_ns);
+    thread_run_explain(&thread->run, RUN_BLOCKED, waited_ns + left_ns);
+    cpu_excess_set_base(&thread->excess, account->cpu_ns, account->turns,
+                        thread->run.sums_ns[RUN_ON]);
     thread->woken_ns +=
         run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
     waits->sums.filled_ns += interval->end_ns - interval->start_ns;
-    waits->sums.waiting_ns += left_ns;
-    short_waits_add(&thread->shorts, interval->start_ns, interval->start_ns + left_ns);
+    waits->sums.waiting_ns += waited_ns + left_ns;
+    short_waits_add(&thread->shorts, interval->end_ns - left_ns, interval->end_ns);
 }
 
 /* The thread has not run since the look, except for the record at the end of the interval. */
@@ -252,8 +265,7 @@ static void end_lost(struct off_waits *waits, struct off_thread *thread,
 {
     struct run_account account;
     bool has_base = thread->excess.has_base && thread->delay.has_base;
-    bool is_known = has_base && waits->read_account &&
-                    waits->read_account(thread->process->pid, thread->tid, &account) == 0;
+    bool is_known = has_base && read_account(waits, thread, &account);
     uint64_t length_ns = interval->end_ns - interval->start_ns;
     if (is_known && has_waited(thread, &account)) {
         thread_run_explain(&thread->run, RUN_BLOCKED, length_ns);
@@ -262,7 +274,7 @@ static void end_lost(struct off_waits *waits, struct off_thread *thread,
         fill_lost(waits, thread, interval, &account);
     } else {
         waits->sums.lost_ns += length_ns;
-        thread->excess.has_base = thread->has_all_turns = false; /* CPU time without records */
+        thread->excess.has_base = false; /* CPU time without records */
     }
     drop_look(thread);
 }
@@ -341,10 +353,11 @@ static void drop_excess(struct off_waits *waits, struct off_thread *thread)
     reduce(&thread->excess_ns, &thread->runnable.sum_ns, &waits->sums.runnable_ns);
 }
 
-/* A woken thread does not wait any more, though its switch record is still to come. */
+/* A woken thread does not wait any more, though its switch record is still to come. Nor does one
+ * with later turns in the account. */
 static bool is_waiting(struct off_waits *waits, const struct off_thread *thread, uint64_t until_ns)
 {
-    if (thread->run.state != RUN_BLOCKED || thread->is_left_out ||
+    if (thread->run.state != RUN_BLOCKED || thread->is_left_out || thread->delay.turns_ahead ||
         !wait_is_long(&thread->cut, &waits->ticks, until_ns) ||
         (thread->look.stack && !stack_of(thread, until_ns)))
         return false;
@@ -359,8 +372,7 @@ static bool is_waiting(struct off_waits *waits, const struct off_thread *thread,
 static void resume(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)
 {
     struct run_account account;
-    bool is_known = waits->read_account &&
-                    waits->read_account(thread->process->pid, thread->tid, &account) == 0;
+    bool is_known = read_account(waits, thread, &account);
     if (is_known && thread->look.stack && account.turns == thread->look.turns) {
         thread->run.state = RUN_BLOCKED;
         return;
@@ -376,9 +388,7 @@ void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_
         return;
     if (thread->run.state == RUN_LOST)
         resume(waits, thread, until_ns);
-    if (thread->is_active)
-        thread->woken_ns += take_woken(waits, thread, until_ns);
-    thread->is_active = false;
+    off_waits_read_account(waits, thread);
     move_woken(waits, thread);
     drop_excess(waits, thread);
     if (thread->shorts.count > 0)
@@ -397,7 +407,6 @@ void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
     if (waits->is_quiet)
         return;
     move_woken(waits, thread);
-    off_account_end(thread, &waits->sums.excess);
     drop_excess(waits, thread);
     if (thread->shorts.count > 0)
         share(waits, thread);
@@ -413,7 +422,6 @@ void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint6
     short_waits_clear(&thread->runnable);
     thread->delay = (struct run_delay){.has_base = false};
     thread->excess = (struct cpu_excess){.has_base = false};
-    thread->has_all_turns = false;
     thread->woken_ns = 0;
     if (thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN)
         off_waits_begin(waits, thread);

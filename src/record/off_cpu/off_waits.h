@@ -55,6 +55,9 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
 void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
                             const struct run_account *account);
 
+/* schedstat of a thread that has run since the last read. */
+void off_waits_read_account(struct off_waits *waits, struct off_thread *thread);
+
 /* Writes what the thread's window has, and the wait under way up to this time. */
 void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns);
 /* The last window of the thread, or of its program. */

@@ -321,6 +321,22 @@ static void a_woken_thread_does_not_wait(void **state)
     assert_int_equal(world->waits.sums.runnable_ns, 30 * MS);
 }
 
+/* The account is read after the wake-up, before the record of the switch. */
+static void a_wake_up_found_early_belongs_to_its_wait(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    account = (struct run_account){.cpu_ns = 1 * MS, .delay_ns = 30 * MS, .turns = 2};
+    off_waits_read_account(&world->waits, off_thread_find(&world->tasks, TID));
+    in(world, 1205 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1206 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 174 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 30 * MS);
+}
+
 /* Of 50 waits of 1 ms, a tenth was time without a processor. */
 static void short_waits_share_what_is_left_without_wake_ups(void **state)
 {
@@ -369,15 +385,88 @@ static void excess_is_found_once(void **state)
 {
     (void)state;
     struct cpu_excess forked = {.has_base = true}, older = {.has_base = false};
-    assert_int_equal(cpu_excess_take(&forked, 10, 4), 6);
-    assert_int_equal(cpu_excess_take(&forked, 10, 4), 0);
-    assert_int_equal(cpu_excess_take(&forked, 20, 16), -2); /* the account was late */
-    assert_int_equal(cpu_excess_take(&older, 1000, 4), 0);
-    assert_int_equal(cpu_excess_take(&older, 1010, 4), 10);
+    assert_int_equal(cpu_excess_take(&forked, 10, 0, 4), 6);
+    assert_int_equal(cpu_excess_take(&forked, 10, 0, 4), 0);
+    assert_int_equal(cpu_excess_take(&forked, 20, 0, 16), -2); /* stolen from the virtual machine */
+    assert_int_equal(cpu_excess_take(&older, 1000, 50, 4), 0);
+    older.turns = 1;
+    assert_int_equal(cpu_excess_take(&older, 1010, 51, 4), 10);
     struct cpu_excess usual = {.taken_ns = 50000, .read_turns = 10, .turns = 3}, high = usual;
     high.taken_ns *= 100;
     assert_int_equal(cpu_excess_estimate(&usual), 15000);
     assert_int_equal(cpu_excess_estimate(&high), 3 * CPU_EXCESS_MAX_NS);
+}
+
+/* The thread has run on, or runs, since the last record. */
+static void an_account_newer_than_the_records_waits_for_them(void **state)
+{
+    struct world *world = *state;
+    const uint64_t extra_ns = MS / 20;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    account = (struct run_account){.cpu_ns = 3 * MS, .turns = 1};
+    flush(world, 1000 * MS + MS / 2);
+    out(world, 1001 * MS);
+    account = (struct run_account){.cpu_ns = 9 * MS, .turns = 3};
+    flush(world, 1002 * MS);
+    in(world, 1003 * MS);
+    out(world, 1006 * MS);
+    flush(world, 1007 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 2 * MS);
+    in(world, 1008 * MS);
+    out(world, 1013 * MS - extra_ns);
+    flush(world, 1014 * MS);
+    in(world, 1015 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 6 * MS);
+    assert_int_equal(world->waits.sums.excess.taken_ns, extra_ns);
+}
+
+/* The account has a preemption of 8 ms that is to come in the records, and no wake-up. */
+static void runnable_time_of_later_records_is_counted_once(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    account = (struct run_account){.cpu_ns = 2 * MS, .delay_ns = 8 * MS, .turns = 3};
+    flush(world, 1002 * MS);
+    in(world, 1030 * MS);
+    take(world, PERF_RECORD_SWITCH,
+         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1031 * MS);
+    in(world, 1039 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1040 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 29 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 8 * MS);
+}
+
+/* The turns before the exec count as turns of the thread. */
+static void an_exec_does_not_part_the_records_from_the_account(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    in(world, 1002 * MS);
+    take(world, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, 1003 * MS);
+    out(world, 1004 * MS);
+    account = (struct run_account){.cpu_ns = 3 * MS + MS / 10, .turns = 2};
+    flush(world, 1005 * MS);
+    assert_int_equal(world->waits.sums.excess.taken_ns, MS / 10);
+}
+
+static void a_base_newer_than_the_records_is_replaced(void **state)
+{
+    (void)state;
+    struct cpu_excess excess = {.has_base = false};
+    assert_int_equal(cpu_excess_take(&excess, 1000, 52, 400),
+                     0); /* two of the turns have no record yet */
+    excess.turns = 2;
+    assert_int_equal(cpu_excess_take(&excess, 1000, 52, 590), 0);
+    excess.turns++;
+    assert_int_equal(cpu_excess_take(&excess, 1050, 53, 600), 40);
+    excess.turns++;
+    assert_int_equal(cpu_excess_take(&excess, 1090, 55, 610), 0); /* one more than the records */
+    assert_int_equal(excess.read_turns, 1);
 }
 
 /* From the FORK to the EXIT, without the time of lost records. */
@@ -475,6 +564,56 @@ static void sums_of_lost_records_are_those_of_schedstat(void **state)
     assert_int_equal(world->waits.sums.runnable_ns, 20 * MS);
     assert_int_equal(world->waits.sums.lost_ns, 0);
     assert_int_equal(world->waits.sums.filled_ns, 101 * MS);
+}
+
+/* Sum of all samples. */
+static uint64_t weight_of_all(struct world *world)
+{
+    const struct off_entry *entry;
+    uint64_t sum_ns = 0;
+    for (size_t at = 0; (entry = off_entry_next(&world->queue.entries, &at));)
+        sum_ns += entry->kind == OFF_ENTRY_SAMPLE ? entry->sample.weight_ns : 0;
+    return sum_ns;
+}
+
+/* The loss shows after the window has ended: of a wait with a look, and of a preemption. */
+static void a_part_written_before_a_loss_is_written_once(void **state)
+{
+    struct world *world = *state;
+    struct off_thread *thread;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.cpu_ns = 11 * MS, .delay_ns = 100 * MS, .turns = 9};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    thread = off_thread_find(&world->tasks, TID);
+    thread->is_active = false;
+    flush(world, 1100 * MS);
+    lose(world, 1101 * MS);
+    in(world, 1201 * MS);
+    take(world, PERF_RECORD_SWITCH,
+         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1202 * MS);
+    flush(world, 1300 * MS);
+    lose(world, 1301 * MS);
+    in(world, 1402 * MS);
+    account.cpu_ns = 12 * MS;
+    take(world, PERF_RECORD_EXIT, 0, 1402 * MS);
+    assert_int_equal(world->waits.sums.lost_ns, 0);
+    assert_in_range(weight_of_all(world), 388 * MS, 391 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns + world->waits.sums.runnable_ns,
+                     weight_of_all(world));
+}
+
+/* An account of later turns. */
+static void a_thread_with_later_turns_has_ended_its_wait(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.cpu_ns = 2 * MS, .turns = 2};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    flush(world, 1900 * MS);
+    assert_int_equal(world->queue.entries.size, 0);
 }
 
 /* No turn of the thread is among the lost records; later on there are two. */
@@ -613,6 +752,13 @@ int main(void)
         TEST(short_waits_share_what_is_left_without_wake_ups),
         TEST(cpu_time_of_wake_ups_is_no_wait),
         cmocka_unit_test(excess_is_found_once),
+        TEST(an_account_newer_than_the_records_waits_for_them),
+        TEST(a_part_written_before_a_loss_is_written_once),
+        TEST(a_thread_with_later_turns_has_ended_its_wait),
+        TEST(a_wake_up_found_early_belongs_to_its_wait),
+        TEST(runnable_time_of_later_records_is_counted_once),
+        TEST(an_exec_does_not_part_the_records_from_the_account),
+        cmocka_unit_test(a_base_newer_than_the_records_is_replaced),
         TEST(the_end_of_a_thread_has_its_lifetime),
         TEST(a_thread_that_is_runnable_now_writes_no_wait),
         cmocka_unit_test(runnable_time_is_found_once),

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/time/cpu_excess.h"
 
-int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t on_ns)
+void cpu_excess_set_base(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns, uint64_t on_ns)
 {
-    int64_t difference_ns = (int64_t)cpu_ns - (int64_t)on_ns;
-    if (excess->has_base)
-        excess->read_turns += excess->turns;
-    else
-        *excess = (struct cpu_excess){.has_base = true, .base_ns = difference_ns};
+    *excess = (struct cpu_excess){
+        .has_base = true, .base_ns = (int64_t)cpu_ns - (int64_t)on_ns, .base_turns = turns};
+}
+
+static uint64_t turns_of_records(const struct cpu_excess *excess)
+{
+    return excess->base_turns + excess->read_turns + excess->turns;
+}
+
+uint64_t cpu_excess_turns_ahead(const struct cpu_excess *excess, uint64_t turns)
+{
+    uint64_t expected = turns_of_records(excess);
+    return excess->has_base && turns > expected ? turns - expected : 0;
+}
+
+int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns, uint64_t on_ns)
+{
+    uint64_t expected = turns_of_records(excess);
+    if (!excess->has_base || turns < expected) /* the account of the base had later turns */
+        cpu_excess_set_base(excess, cpu_ns, turns, on_ns);
+    else if (turns > expected)
+        return 0;
+    excess->read_turns += excess->turns;
     excess->turns = 0;
-    int64_t new_ns = difference_ns - excess->base_ns - excess->taken_ns;
+    int64_t new_ns = (int64_t)cpu_ns - (int64_t)on_ns - excess->base_ns - excess->taken_ns;
     excess->taken_ns += new_ns;
     return new_ns;
 }

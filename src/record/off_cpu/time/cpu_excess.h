@@ -18,14 +18,21 @@
 
 struct cpu_excess { /* zeros with has_base: a thread recorded from its start on */
     bool has_base;
-    int64_t base_ns;            /* account less records, before the records; valid with has_base */
+    /* Before the records: account less records, and turns of the account. Valid with has_base. */
+    int64_t base_ns;
+    uint64_t base_turns;
     int64_t taken_ns;           /* since the base */
     uint64_t turns, read_turns; /* on a processor: since the latest read, and before */
 };
 
-/* What is new since the last call, less than 0 after an account that was read too late. on_ns: CPU
- * time by the records. The first call without a base sets the base. */
-int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t on_ns);
+/* Of a thread without a processor: CPU time and turns of the account, and CPU time by the records.
+ * What is new since the last call; 0 if the account has turns that the records do not have yet. The
+ * first call without a base sets the base. */
+int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns, uint64_t on_ns);
+/* Of the account, not in the records yet; 0 without a base. */
+uint64_t cpu_excess_turns_ahead(const struct cpu_excess *excess, uint64_t turns);
+void cpu_excess_set_base(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns,
+                         uint64_t on_ns);
 
 /* Of the turns since the latest read, at the mean of the turns before, but at most this much for a
  * turn. */

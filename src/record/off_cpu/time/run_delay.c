@@ -10,3 +10,10 @@ int64_t run_delay_take(struct run_delay *delay, uint64_t delay_ns, uint64_t pree
     delay->woken_ns += new_ns;
     return new_ns;
 }
+
+int64_t run_delay_turn(struct run_delay *delay, uint64_t preempted_ns)
+{
+    bool is_whole = delay->turns_ahead == 1;
+    delay->turns_ahead -= delay->turns_ahead > 0;
+    return is_whole ? run_delay_take(delay, delay->ahead_ns, preempted_ns) : 0;
+}
