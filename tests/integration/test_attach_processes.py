@@ -114,6 +114,13 @@ class Stacks(Attached):
                 self.assertGreater(run.share_of(function), 10)
         self.assertEqual(run.count("processes"), 2)
 
+    def test_copies_grow_with_the_stacks(self):
+        target = self.start(rec.target("deep_frames_static"), 2500, **as_nobody())
+        run = self.attach("-p", target.pid, "--duration", "1.5")
+        self.assertGreaterEqual(run.complete_percent(), 95)  # without growth 10
+        self.assertGreater(run.share_of("works_below"), 75)
+        self.assertLess(run.share_of("[between samples]"), 15)
+
     def test_only_the_process(self):
         target = self.start(rec.target("attached"), 5, 1, 3, "later", **as_nobody())
         run = self.attach("-p", target.pid, "-i", "--duration", "2", **as_nobody())

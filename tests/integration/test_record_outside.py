@@ -10,6 +10,7 @@ import rec
 
 NOBODY = 65534
 WORK_FRAMES = 16  # of a WORK function in tests/targets/attached.c
+DEEP_FRAMES = 100  # of goes_down() in tests/targets/deep_frames.c
 GO = """
 package main
 %s
@@ -141,6 +142,16 @@ class Command(Outside):
         self.assert_accounted(run)
         self.assertGreater(run.share_of("burn_until_ns"), 20)
         self.assertIn("short_run", {process["name"] for process in run.info["processes"]})
+
+    def test_copies_grow_with_the_stacks(self):
+        """Of main, a thread and a child, while threads come and go; each sample has one of the two sizes."""
+        run = self.record(rec.target("deep_frames_static"), 2500)
+        self.assertGreaterEqual(run.complete_percent(), 95)  # without growth 10
+        self.assert_accounted(run)
+        self.assertLess(run.share_of("[between samples]"), 15)
+        stacks = {stack: weight for stack, weight in run.stacks().items() if "works_below" in stack}
+        whole = sum(weight for stack, weight in stacks.items() if stack.count("goes_down") == DEEP_FRAMES)
+        self.assertGreater(whole, 0.95 * sum(stacks.values()))
 
     def test_without_children(self):
         run = self.record(rec.target("attached_static"), 2, 1, 0, "later", rec_options=["-i"])

@@ -9,7 +9,7 @@
 #include "record/launch/launch.h"
 #include "record/launch/perf_event.h"
 #include "record/off_cpu/off_recorder.h"
-#include "record/perf_ring/ring_source.h"
+#include "record/perf_ring/ring_growth.h"
 #include "record/procfs/proc.h"
 #include "record/recorders/recorders.h"
 #include "record/sample/file_limit.h"
@@ -262,7 +262,8 @@ static void wait_for_work(struct attachment *attachment)
         due_ns = attachment->quiet_until_ns;
     if (attachment->deadline_ns && attachment->deadline_ns < due_ns)
         due_ns = attachment->deadline_ns;
-    uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+    uint64_t wait_ns =
+        ring_growth_wait_ns(&attachment->source, due_ns > now_ns ? due_ns - now_ns : 0);
     struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                .tv_nsec = (long)(wait_ns % 1000000000)};
     ppoll(attachment->polled, attachment->source.ring_count + FIXED_POLLED, &timeout, NULL);
@@ -324,6 +325,7 @@ static void record(struct attachment *attachment)
         if (attachment->round.is_quiet && now_ns >= attachment->quiet_until_ns)
             begin_sampling(attachment);
         ring_source_drain(&attachment->source, now_ns - RECORD_DELAY_NS);
+        ring_growth_round(&attachment->source);
         if (now_ns >= attachment->look_due_ns)
             look_around(attachment);
     } while (!is_over(attachment));

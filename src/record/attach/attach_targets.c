@@ -2,6 +2,7 @@
 #include "record/attach/attach_targets.h"
 
 #include "record/attach/target_facts.h"
+#include "record/perf_ring/ring_attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +62,7 @@ static int attach_threads(struct ring_source *source, const struct record_option
     for (size_t i = 0; i < options->target_count; i++)
         if (target_facts_read(options->targets[i]).pid == pid)
             tids[count++] = options->targets[i];
-    int err = ring_source_attach(source, pid, tids, count);
+    int err = ring_attach(source, pid, tids, count);
     free(tids);
     return err;
 }
@@ -91,7 +92,7 @@ static int attach_running(struct ring_source *source, const struct record_option
         int err = -ESRCH;
         if (facts.pid)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
-                                               : ring_source_attach(source, id, NULL, 0);
+                                               : ring_attach(source, id, NULL, 0);
         attached += err == 0;
         bool is_last = attached == 0 && i == options->target_count - 1;
         if (err && (!options->user || is_last))
@@ -127,7 +128,7 @@ static int record_system(struct ring_source *source, const char *cgroup,
     if (cgroup && cgroup_fd < 0)
         return error_set(error, cgroup_fd, "cannot record cgroup %s: %s", cgroup,
                          strerror(-cgroup_fd));
-    int err = ring_source_record_system(source, cgroup_fd);
+    int err = ring_attach_system(source, cgroup_fd);
     if (cgroup_fd >= 0)
         close(cgroup_fd);
     return err ? refusal_explain_system(own, err, error) : 0;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a ring: 5000 switch records. Locked memory is scarce, the rings of samples have the rest. */
+/* Of a ring: 4000 switch records. Locked memory is scarce, the rings of samples have the rest. */
 #define RING_BYTES (UINT32_C(128) << 10)
 #define SYSTEM_RING_BYTES (UINT32_C(1) << 20)
 #define WAKE_RING_BYTES (UINT32_C(4) << 10)

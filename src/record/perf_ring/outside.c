@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/outside.h"
 
+#include "record/perf_ring/ring_attach.h"
+#include "record/perf_ring/ring_growth.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
@@ -39,7 +41,7 @@ void outside_close(struct outside *outside)
 int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file)
 {
     int err = open_source(outside);
-    return err ? err : ring_source_await_exec(&outside->source, pid, is_in_file);
+    return err ? err : ring_attach_awaiting(&outside->source, pid, is_in_file);
 }
 
 void outside_set_parent(struct outside *outside, const struct process *process)
@@ -61,7 +63,7 @@ bool outside_awaits_exec(const struct outside *outside, pid_t pid)
 void outside_forget(struct outside *outside, pid_t pid)
 {
     if (outside->is_open)
-        ring_source_forget(&outside->source, pid);
+        ring_attach_forget(&outside->source, pid);
 }
 
 pid_t outside_take_executed(struct outside *outside)
@@ -89,7 +91,7 @@ int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool i
 {
     int err = open_source(outside);
     if (err == 0)
-        err = ring_source_adopt(&outside->source, pid, is_in_file);
+        err = ring_attach_adopted(&outside->source, pid, is_in_file);
     struct ring_process *process =
         err ? NULL : ring_process_find(&outside->source.tasks.processes, pid);
     if (!process || missed_ns == 0)
@@ -117,7 +119,7 @@ static void take_over(struct outside *outside, struct process_watch *watch, stru
         return;
     uint64_t cpu_ns = 0;
     store_relaxed(is_handed_over, 1);
-    if (ring_source_take_over(&outside->source, process->pid, &cpu_ns) == 0) {
+    if (ring_attach_taken_over(&outside->source, process->pid, &cpu_ns) == 0) {
         outside_set_parent(outside, process);
         process_leave(watch, process, cpu_ns);
         return;
@@ -151,6 +153,7 @@ void outside_round(struct outside *outside)
     if (!outside->is_open)
         return;
     ring_source_drain(&outside->source, now_ns - RECORD_DELAY_NS);
+    ring_growth_round(&outside->source);
     if (now_ns < outside->look_due_ns)
         return;
     ring_tasks_look(&outside->source.tasks);
@@ -170,7 +173,7 @@ uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns)
     uint64_t most_ns = ring_source_fill_ns(&outside->source) / RING_PARTS;
     if (most_ns > LOOK_NS)
         most_ns = LOOK_NS;
-    return wait_ns < most_ns ? wait_ns : most_ns;
+    return ring_growth_wait_ns(&outside->source, wait_ns < most_ns ? wait_ns : most_ns);
 }
 
 void outside_begin(struct outside *outside)

@@ -6,8 +6,8 @@
 
 #include <sys/sysmacros.h>
 
-/* sample_id_all: every record except SAMPLE ends with pid, tid and time. */
-#define TRAILER_BYTES 16
+/* sample_id_all: every record except SAMPLE ends with pid, tid, time and id. */
+#define TRAILER_BYTES 24
 
 static void read_task(struct cursor *c, struct ring_record *record)
 {
@@ -24,6 +24,7 @@ static void read_trailer(struct cursor *c, struct ring_record *record)
     struct cursor trailer = cursor_of(c->bytes + c->size - TRAILER_BYTES, TRAILER_BYTES);
     read_task(&trailer, record);
     record->time_ns = cursor_u64(&trailer);
+    record->id = cursor_u64(&trailer);
     c->size -= TRAILER_BYTES;
 }
 
@@ -71,6 +72,7 @@ static void read_sample(struct cursor *c, struct ring_record *record)
     record->pc = cursor_u64(c);
     read_task(c, record);
     record->time_ns = cursor_u64(c);
+    record->id = cursor_u64(c);
     record->period = cursor_u64(c);
     read_callchain(c, record);
     read_registers(c, record);

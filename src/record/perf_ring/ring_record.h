@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_SAMPLE_TYPE                                                        \
-    (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
+#define RING_SAMPLE_TYPE                                                                         \
+    (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD | \
      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 /* Bits of the kernel's asm/perf_regs.h on x86-64: AX to IP, and R8 to R15. */
 #define RING_REGISTERS UINT64_C(0xff01ff)
@@ -22,6 +22,7 @@ struct ring_record {
     uint32_t pid, tid;
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
     uint64_t time_ns;
+    uint64_t id;               /* of the event; an inherited event has the id of its origin */
     uint32_t event, processor; /* of the ring; set by the reader of the ring */
     /* SAMPLE */
     uint64_t pc, period;           /* of clocks: ns */

@@ -2,22 +2,15 @@
 #include "record/perf_ring/ring_source.h"
 
 #include "base/clock.h"
-#include "base/containers/array.h"
 #include "record/events/event_list.h"
 #include "record/procfs/kernel_image.h"
-#include "record/procfs/proc.h"
 #include "record/procfs/processors.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <unistd.h>
 
 #define STACK_BYTES (16 << 10)
-/* The most: the size of a record is a u16. The copy of the system grows when more than one of
- * CUTS_PARTS stacks is larger than the copy. */
-#define STACK_BYTES_MAX ((64 << 10) - 8)
-enum { SAMPLES_TO_JUDGE = 500, CUTS_PARTS = 100 };
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Occurrences of other events than clocks may come as fast as the program can make them. */
 #define BURST_NS 4000000
@@ -29,16 +22,10 @@ enum { BURST_FACTOR = 4 };
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
 /* The kernel wakes the reader when this part of a ring is new. */
 enum { WAKEUP_PARTS = 4 };
-/* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
-#define FORK_RECORD_WAIT_NS 1000000
-/* The rings must not fill while the events of many threads are opened. */
-#define THREADS_UNTIL_DRAIN 32
 /* Bursts must not fill the rings while the stacks of earlier records are walked. */
 enum { RECORDS_UNTIL_LOOK = 32 };
 /* Of a round: one process can fill the backlog, and other processes wait for the round. */
 #define DRAIN_NS 20000000
-/* A process that creates threads faster than events can be opened. */
-#define PASSES_MAX 100
 
 static bool has_bursts(const struct record_options *options)
 {
@@ -55,20 +42,51 @@ static size_t ring_bytes(size_t rings, bool has_bursts)
     return (size_t)bytes;
 }
 
-/* For each event one on each processor. */
+static void close_rings(struct ring_source *source)
+{
+    for (size_t i = 0; i < source->ring_count; i++)
+        kernel_ring_close(&source->rings[i]);
+    source->ring_count = 0;
+}
+
+/* For each event one on each of `count` processors. */
+static int open_rings_of(struct ring_source *source, const uint32_t *processors, size_t count,
+                         size_t rings, size_t bytes)
+{
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < rings; i++) {
+        struct kernel_ring *ring = &source->rings[i];
+        err = kernel_ring_open(ring, processors[i % count], bytes, bytes / WAKEUP_PARTS);
+        ring->event = (uint32_t)(i / count);
+        source->ring_count += err == 0;
+    }
+    return err;
+}
+
+size_t ring_source_ring_bytes(const struct ring_source *source)
+{
+    size_t smallest_bytes = SIZE_MAX;
+    for (size_t i = 0; i < source->ring_count; i++)
+        if (source->rings[i].data_bytes < smallest_bytes)
+            smallest_bytes = source->rings[i].data_bytes;
+    return smallest_bytes;
+}
+
+/* Where locked memory is short, the first rings would take all of it: again with less for each. */
 static int open_rings(struct ring_source *source, const struct ring_source_config *config)
 {
     uint32_t list[PROCESSORS_MAX];
     size_t count = processors_list(config->processors, list, PROCESSORS_MAX);
     size_t events = config->options->event_count ? config->options->event_count : 1;
-    source->rings = calloc(count ? count * events : 1, sizeof(*source->rings));
-    size_t bytes = ring_bytes(count * events, has_bursts(config->options));
-    int err = !source->rings ? -ENOMEM : count == 0 ? -ENOENT : 0;
-    for (size_t i = 0; err == 0 && i < count * events; i++) {
-        struct kernel_ring *ring = &source->rings[i];
-        err = kernel_ring_open(ring, list[i % count], bytes, bytes / WAKEUP_PARTS);
-        ring->event = (uint32_t)(i / count);
-        source->ring_count += err == 0;
+    size_t rings = count * events, bytes = ring_bytes(rings, has_bursts(config->options));
+    source->rings = calloc(rings ? rings : 1, sizeof(*source->rings));
+    if (!source->rings)
+        return -ENOMEM;
+    int err = count == 0 ? -ENOENT : open_rings_of(source, list, count, rings, bytes);
+    while (err == 0 && ring_source_ring_bytes(source) < bytes && bytes > RING_BYTES_MIN) {
+        close_rings(source);
+        bytes /= 2;
+        err = open_rings_of(source, list, count, rings, bytes);
     }
     return err;
 }
@@ -78,6 +96,8 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     const struct record_options *options = config->options;
     bool exclude_kernel = options->exclude_kernel || !thread_events_may_sample_kernel();
     source->round = config->round;
+    source->opened_ns = config->round->now_ns;
+    source->can_grow = !has_bursts(options);
     source->options = options;
     source->events =
         (struct thread_events){.rings = source->rings,
@@ -113,7 +133,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)
 {
-    *source = (struct ring_source){.tasks.end_fd = -1};
+    *source = (struct ring_source){.tasks.end_fd = -1, .cgroup_fd = -1};
     int err = open_rings(source, config);
     if (err)
         return err;
@@ -128,13 +148,14 @@ void ring_source_close(struct ring_source *source)
 {
     ring_tasks_close(&source->tasks);
     event_set_release(source->system);
-    for (size_t i = 0; i < source->ring_count; i++)
-        kernel_ring_close(&source->rings[i]);
+    close_rings(source);
     free(source->rings);
     ring_backlog_free(&source->backlog);
     ring_unwinder_free(&source->unwinder);
     ring_modules_close(&source->modules);
-    *source = (struct ring_source){.tasks.end_fd = -1};
+    if (source->cgroup_fd >= 0)
+        close(source->cgroup_fd);
+    *source = (struct ring_source){.tasks.end_fd = -1, .cgroup_fd = -1};
 }
 
 /* A process with a lost FORK, or of the system from before the recording. */
@@ -207,6 +228,24 @@ static void write_mark(struct ring_source *source, struct walked_sample *sample)
     sample_write(&source->samples, sample);
 }
 
+/* NULL: unknown, FORK was lost. */
+static struct event_set *set_of(const struct ring_source *source,
+                                const struct ring_process *process)
+{
+    return source->system ? source->system : process->events;
+}
+
+static void count_cut(struct ring_source *source, struct event_set *set,
+                      const struct ring_record *record, const struct walked_sample *sample)
+{
+    bool is_cut = !sample->is_complete && sample->cut == RECORD_CUT_STACK_COPY;
+    if (!set)
+        return;
+    set->samples++;
+    set->cuts += is_cut && record->is_stack_full;
+    source->has_new_cuts |= is_cut && source->can_grow && !set->keeps_size;
+}
+
 static void take_sample(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = process_of(source, record);
@@ -224,15 +263,31 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
     source->samples.summary->produced++;
     if (find_user_frames(source, process, record, &sample)) {
         sample.map = process->process.map;
+        count_cut(source, set_of(source, process), record, &sample);
         sample_write(&source->samples, &sample);
     } else {
         write_mark(source, &sample);
     }
 }
 
+/* Whether the record is of the events that count at its time. */
+static bool is_current(const struct ring_source *source, const struct ring_record *record)
+{
+    bool is_fork = record->type == PERF_RECORD_FORK;
+    const struct ring_process *process = ring_process_find(
+        &source->tasks.processes, (pid_t)(is_fork ? record->parent_pid : record->pid));
+    const struct event_set *set = process ? set_of(source, process) : source->system;
+    return !set || event_set_has(set, record->id, record->time_ns);
+}
+
 static void take(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process;
+    if (record->type != PERF_RECORD_LOST && !is_current(source, record)) {
+        if (record->type == PERF_RECORD_FORK) /* the new thread has the larger copies */
+            tid_set_put(&source->grown_tids, (pid_t)record->tid, true);
+        return;
+    }
     switch (record->type) {
     case PERF_RECORD_SAMPLE:
         take_sample(source, record);
@@ -255,39 +310,11 @@ static void take(struct ring_source *source, const struct ring_record *record)
 
 uint64_t ring_source_fill_ns(const struct ring_source *source)
 {
-    uint64_t smallest_bytes = UINT64_MAX;
     if (source->backlog.count > 0)
         return 0;
-    for (size_t i = 0; i < source->ring_count; i++)
-        if (source->rings[i].data_bytes < smallest_bytes)
-            smallest_bytes = source->rings[i].data_bytes;
-    uint64_t fill_ns =
-        smallest_bytes / (source->stack_bytes_max + SAMPLE_BYTES) * source->events.period_ns;
+    uint64_t samples = ring_source_ring_bytes(source) / (source->stack_bytes_max + SAMPLE_BYTES);
+    uint64_t fill_ns = samples * source->events.period_ns;
     return !has_bursts(source->options) || fill_ns < BURST_NS ? fill_ns : BURST_NS;
-}
-
-/* Replaces the events of the system by events with larger copies. */
-static void grow_stacks(struct ring_source *source)
-{
-    struct event_set *set = event_set_new();
-    struct thread_events larger = source->events;
-    larger.stack_bytes = STACK_BYTES_MAX;
-    source->can_grow = false;
-    if (set && system_events_open(&larger, set, -1) == 0) {
-        event_set_release(source->system);
-        source->system = set;
-        source->events = larger;
-        source->stack_bytes_max = larger.stack_bytes;
-    } else {
-        event_set_release(set);
-    }
-}
-
-static bool has_many_cuts(const struct ring_source *source)
-{
-    const struct record_summary *summary = source->samples.summary;
-    return summary->samples > SAMPLES_TO_JUDGE &&
-           summary->cut[RECORD_CUT_STACK_COPY] > summary->samples / CUTS_PARTS;
 }
 
 /* Frees the place of the records in the rings. */
@@ -328,8 +355,6 @@ void ring_source_drain(struct ring_source *source, uint64_t until_ns)
     const uint64_t delay_ns = monotonic_ns() - until_ns;
     collect(source, until_ns);
     take_collected(source, delay_ns, DRAIN_NS);
-    if (source->can_grow && has_many_cuts(source))
-        grow_stacks(source);
 }
 
 void ring_source_catch_up(struct ring_source *source)
@@ -344,170 +369,6 @@ bool ring_source_has(struct ring_source *source, pid_t pid)
         return true;
     collect(source, UINT64_MAX);
     return ring_backlog_has_start(&source->backlog, pid);
-}
-
-static bool is_among(pid_t tid, const pid_t *tids, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (tids[i] == tid)
-            return true;
-    return count == 0;
-}
-
-/* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
- * goes to *opened. */
-static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count,
-                        size_t *opened)
-{
-    char path[64];
-    size_t count = 0;
-    int refusal = 0;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    pid_t *list = proc_list(path, &count);
-    for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
-        if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
-            continue;
-        if (*opened % THREADS_UNTIL_DRAIN == THREADS_UNTIL_DRAIN - 1)
-            ring_source_catch_up(source);
-        struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
-        if (!process)
-            break;
-        struct thread_events events = source->events;
-        if (process->has_fibers)
-            source->stack_bytes_max = events.stack_bytes = STACK_BYTES_MAX;
-        int err = thread_events_open(&events, process->events, list[i], EVENTS_NOW);
-        if (err == 0)
-            ring_tasks_add_thread(&source->tasks, process, list[i]);
-        else if (err != -ESRCH && refusal == 0)
-            refusal = err;
-        *opened += err == 0;
-    }
-    free(list);
-    return refusal;
-}
-
-/* Passes over the threads until no thread is new. 0, or the first refusal when no thread could be
- * opened. */
-static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *tids,
-                          size_t tid_count)
-{
-    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
-    size_t all = 0;
-    int refusal = 0;
-    for (int pass = 0; refusal == 0 && pass < PASSES_MAX; pass++) {
-        size_t opened = 0;
-        refusal = open_threads(source, pid, tids, tid_count, &opened);
-        all += opened;
-        if (opened == 0)
-            break;
-        nanosleep(&wait, NULL);
-        ring_source_catch_up(source);
-    }
-    return refusal || all ? refusal : -ESRCH;
-}
-
-static struct ring_process *new_process(struct ring_source *source, pid_t pid, bool is_in_file)
-{
-    struct ring_process *process = ring_tasks_attach(&source->tasks, pid, is_in_file);
-    if (process && process->events)
-        return process;
-    if (process)
-        ring_process_end(&source->tasks.processes, process);
-    return NULL;
-}
-
-int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count)
-{
-    struct ring_process *process = new_process(source, pid, false);
-    for (size_t i = 0; process && i < tid_count; i++) {
-        pid_t *place = ARRAY_PUSH(process->tids, process->tid_count, process->tid_capacity);
-        if (!place)
-            return -ENOMEM;
-        *place = tids[i];
-    }
-    if (!process)
-        return -ENOMEM;
-    ring_process_restart(process);
-    return attach_threads(source, pid, tids, tid_count);
-}
-
-static int adopt(struct ring_source *source, struct ring_process *process)
-{
-    pid_t pid = process->process.pid;
-    int err = attach_threads(source, pid, NULL, 0);
-    process = ring_process_find(&source->tasks.processes, pid);
-    bool is_recorded = !process || process->is_started; /* it may have ended meanwhile */
-    if (!is_recorded)
-        ring_process_end(&source->tasks.processes, process);
-    return is_recorded ? 0 : err;
-}
-
-int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file)
-{
-    struct ring_process *process = new_process(source, pid, is_in_file);
-    if (!process)
-        return -ENOMEM;
-    ring_process_restart(process);
-    return adopt(source, process);
-}
-
-int ring_source_take_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns)
-{
-    struct ring_process *process = new_process(source, pid, true);
-    uint32_t threads = source->samples.summary->threads;
-    if (!process)
-        return -ENOMEM;
-    process->has_fibers = true;
-    ring_process_restart(process);
-    *cpu_ns = process->process.account.start_cpu_ns;
-    int err = adopt(source, process);
-    source->samples.summary->threads = threads;
-    return err;
-}
-
-void ring_source_forget(struct ring_source *source, pid_t pid)
-{
-    struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
-    if (process && process->awaits_exec)
-        ring_process_end(&source->tasks.processes, process);
-}
-
-int ring_source_await_exec(struct ring_source *source, pid_t pid, bool is_in_file)
-{
-    struct ring_process *process = new_process(source, pid, is_in_file);
-    if (!process)
-        return -ENOMEM;
-    process->awaits_exec = true;
-    ring_process_restart(process);
-    int err = thread_events_open(&source->events, process->events, pid, EVENTS_AT_EXEC);
-    if (err)
-        ring_process_end(&source->tasks.processes, process);
-    else
-        ring_tasks_add_thread(&source->tasks, process, pid);
-    return err;
-}
-
-/* Forked children have the names of processes from before the recording. */
-static void add_present(struct ring_source *source)
-{
-    size_t count = 0;
-    pid_t *pids = proc_list("/proc", &count);
-    for (size_t i = 0; pids && i < count; i++)
-        if (!ring_process_find(&source->tasks.processes, pids[i]))
-            (void)ring_tasks_attach(&source->tasks, pids[i], false);
-    free(pids);
-}
-
-int ring_source_record_system(struct ring_source *source, int cgroup_fd)
-{
-    source->system = event_set_new();
-    if (!source->system)
-        return -ENOMEM;
-    source->can_grow = cgroup_fd < 0;
-    int err = system_events_open(&source->events, source->system, cgroup_fd);
-    if (err == 0)
-        add_present(source);
-    return err;
 }
 
 void ring_source_stop(struct ring_source *source)

@@ -12,7 +12,7 @@
 
 #include "record/perf_ring/ring_backlog.h"
 #include "record/perf_ring/ring_tasks.h"
-#include "record/perf_ring/ring_unwind.h"
+#include "record/perf_ring/walk/ring_unwind.h"
 
 #include "record/options.h"
 
@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* The largest copy of a stack: the size of a record is a u16. */
+#define RING_STACK_BYTES_MAX ((64 << 10) - 8)
 
 struct ring_source_config {
     struct perfdata_writer *file;
@@ -38,9 +41,13 @@ struct ring_source {
     size_t ring_count;
     struct ring_backlog backlog;
     struct thread_events events;
-    uint32_t stack_bytes_max; /* of any event */
-    struct event_set *system; /* of REACH_SYSTEM; else NULL */
-    bool can_grow;            /* the copied stacks of the system */
+    uint64_t opened_ns;
+    bool can_grow;             /* clocks: see ring_growth.h */
+    bool has_new_cuts;         /* of events that can be replaced */
+    uint32_t stack_bytes_max;  /* of any event */
+    struct event_set *system;  /* of REACH_SYSTEM; else NULL */
+    int cgroup_fd;             /* of `system`; owned; -1: none */
+    struct tid_set grown_tids; /* the threads with larger copies, while events are replaced */
     const struct record_options *options;
     struct ring_modules modules;
     struct ring_maps maps;
@@ -55,32 +62,12 @@ struct ring_source {
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config);
 void ring_source_close(struct ring_source *source);
 
-/* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
- * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
-int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
-
-/* Records all tasks (REACH_SYSTEM), or the tasks of a cgroup; cgroup_fd -1: none. 0 or the kernel's
- * negative errno. */
-int ring_source_record_system(struct ring_source *source, int cgroup_fd);
-
 /* A thread of the system with a record of another source at this time: writes its start and the
  * start of its process, unless the file has them. context: the ring source. */
 void ring_source_meet(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
 
-/* Records a process that waits before its exec, from the exec on; is_in_file: as for
- * ring_tasks_attach(). 0, or the kernel's negative errno: then nothing is recorded of the
- * process. */
-int ring_source_await_exec(struct ring_source *source, pid_t pid, bool is_in_file);
-/* The exec failed, or did not come. */
-void ring_source_forget(struct ring_source *source, pid_t pid);
-
-/* As ring_source_attach(), for all threads of a process of the recording; is_in_file: as for
- * ring_tasks_attach(). An error leaves no trace of the process. */
-int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file);
-
-/* The same for a process with its threads in the file, on stacks made by the program: with the
- * largest copies of the stack. *cpu_ns: the CPU time of the process at the start. */
-int ring_source_take_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns);
+/* The smallest ring. */
+size_t ring_source_ring_bytes(const struct ring_source *source);
 
 /* The time in which busy processors fill their rings; 0: records wait for their work. */
 uint64_t ring_source_fill_ns(const struct ring_source *source);

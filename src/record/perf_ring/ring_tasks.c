@@ -14,8 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* PID_MAX_LIMIT of 64-bit kernels (include/linux/threads.h). */
-#define TIDS_END (UINT32_C(4) << 20)
 #define ENDS_AT_ONCE 64
 /* The kernel takes down an address space of gigabytes in this time. */
 #define AFTER_EXIT_NS 100000000
@@ -24,10 +22,8 @@
 
 int ring_tasks_open(struct ring_tasks *tasks)
 {
-    tasks->tids_end = TIDS_END;
-    tasks->tids = calloc(TIDS_END / 8, 1);
     tasks->end_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (!tasks->tids)
+    if (!tid_set_open(&tasks->tids))
         return -ENOMEM;
     return tasks->end_fd < 0 ? -errno : 0;
 }
@@ -35,29 +31,17 @@ int ring_tasks_open(struct ring_tasks *tasks)
 void ring_tasks_close(struct ring_tasks *tasks)
 {
     ring_processes_free(&tasks->processes);
-    free(tasks->tids);
+    tid_set_close(&tasks->tids);
     free(tasks->executed);
     free(tasks->ends);
     if (tasks->end_fd >= 0)
         close(tasks->end_fd);
-    tasks->tids = NULL;
     tasks->end_fd = -1;
-}
-
-static void mark_thread(struct ring_tasks *tasks, pid_t tid, bool has_events)
-{
-    uint32_t number = (uint32_t)tid;
-    if (number >= tasks->tids_end)
-        return;
-    uint8_t bit = (uint8_t)(1u << (number & 7));
-    tasks->tids[number / 8] =
-        has_events ? tasks->tids[number / 8] | bit : (uint8_t)(tasks->tids[number / 8] & ~bit);
 }
 
 bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid)
 {
-    uint32_t number = (uint32_t)tid;
-    return number < tasks->tids_end && tasks->tids[number / 8] >> (number & 7) & 1;
+    return tid_set_has(&tasks->tids, tid);
 }
 
 static void watch_end(struct ring_tasks *tasks, struct process *process)
@@ -138,7 +122,7 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
     uint64_t start_ns = process->process.start_ns;
     if (!process->awaits_exec)
         ring_tasks_start(tasks, process);
-    mark_thread(tasks, tid, true);
+    tid_set_put(&tasks->tids, tid, true);
     process->live_threads++;
     tasks->samples->summary->threads++;
     if (tid == process->process.pid)
@@ -241,7 +225,7 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_record *record
     if (!process || ring_tasks_has_thread(tasks, (pid_t)record->tid))
         return;
     perfdata_write_fork(tasks->samples->file, &task);
-    mark_thread(tasks, (pid_t)record->tid, true);
+    tid_set_put(&tasks->tids, (pid_t)record->tid, true);
     process->live_threads++;
     tasks->samples->summary->threads++;
 }
@@ -250,7 +234,7 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_record *record
 static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
                       const struct ring_record *record)
 {
-    mark_thread(tasks, process->process.pid, true);
+    tid_set_put(&tasks->tids, process->process.pid, true);
     process->live_threads = 1;
     process->process.start_ns = record->time_ns;
     process->process.rights = proc_rights_of_owner(process->process.pid);
@@ -302,7 +286,7 @@ static void take_exit(struct ring_tasks *tasks, const struct ring_record *record
     struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);
     if (!process || !(tasks->has_system || ring_tasks_has_thread(tasks, (pid_t)record->tid)))
         return;
-    mark_thread(tasks, (pid_t)record->tid, false);
+    tid_set_put(&tasks->tids, (pid_t)record->tid, false);
     if (process->live_threads > 0)
         process->live_threads--;
     if (tasks->has_system) {

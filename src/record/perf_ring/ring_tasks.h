@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "record/perf_ring/ring_maps.h"
+#include "record/perf_ring/maps/ring_maps.h"
 #include "record/perf_ring/ring_process.h"
+#include "record/perf_ring/tid_set.h"
 #include "record/sample/sample_writer.h"
 
 #include <stdbool.h>
@@ -27,10 +28,9 @@ struct ring_tasks {
     struct ring_maps *maps;
     struct sample_writer *samples;
     const struct round *round;
-    uint8_t *tids;     /* a bit for each thread with events, by tid */
-    uint32_t tids_end; /* number of bits */
-    int end_fd;        /* epoll: the pidfd of every process */
-    pid_t *executed;   /* processes after the exec that they waited for; owned */
+    struct tid_set tids; /* the threads with events */
+    int end_fd;          /* epoll: the pidfd of every process */
+    pid_t *executed;     /* processes after the exec that they waited for; owned */
     size_t executed_count, executed_capacity;
     struct ring_end *ends; /* owned */
     size_t end_count, end_capacity;

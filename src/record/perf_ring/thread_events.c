@@ -26,7 +26,7 @@ struct event_set *event_set_use(struct event_set *set)
     return set;
 }
 
-uint64_t event_set_count_ns(const struct event_set *set)
+static uint64_t count_of_events(const struct event_set *set)
 {
     uint64_t sum_ns = 0;
     for (size_t i = 0; i < set->count; i++) {
@@ -36,6 +36,11 @@ uint64_t event_set_count_ns(const struct event_set *set)
             sum_ns += count_ns;
     }
     return sum_ns;
+}
+
+uint64_t event_set_count_ns(const struct event_set *set)
+{
+    return set->replaced_ns + count_of_events(set);
 }
 
 static void close_from(struct event_set *set, size_t first)
@@ -60,13 +65,41 @@ void event_set_release(struct event_set *set)
     free(set);
 }
 
+bool event_set_has(const struct event_set *set, uint64_t id, uint64_t time_ns)
+{
+    return (id >= set->first_id) == (time_ns >= set->since_ns);
+}
+
+void event_set_await(struct event_set *set, const struct event_set *larger)
+{
+    set->since_ns = UINT64_MAX;
+    if (ioctl(larger->fds[0], PERF_EVENT_IOC_ID, &set->first_id) != 0)
+        set->first_id = UINT64_MAX;
+}
+
+/* Both counted since `larger` was opened. */
+void event_set_replace(struct event_set *set, struct event_set *larger, uint64_t since_ns)
+{
+    const struct event_set old = *set;
+    set->since_ns = since_ns;
+    set->replaced_ns += count_of_events(set) - count_of_events(larger);
+    set->fds = larger->fds;
+    set->count = larger->count;
+    set->capacity = larger->capacity;
+    set->stack_bytes = larger->stack_bytes;
+    larger->fds = old.fds;
+    larger->count = old.count;
+    larger->capacity = old.capacity;
+    event_set_close(larger);
+}
+
 /* A user may watch the switches of an event without kernel samples (perf_event_open(2),
  * context_switch). */
 static void watch_switches(struct perf_event_attr *attr)
 {
     attr->config = PERF_COUNT_SW_DUMMY;
     attr->sample_period = 0;
-    attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
     attr->sample_regs_user = attr->sample_stack_user = 0;
     attr->exclude_kernel = 1;
     attr->context_switch = 1;
@@ -136,6 +169,7 @@ static int open_samplers(const struct thread_events *events, struct event_set *s
     size_t first = set->count;
     set->group = events->ring_count;
     set->clocks = count_clocks(events);
+    set->stack_bytes = events->stack_bytes;
     for (size_t i = 0; i < events->ring_count; i++) {
         int fd = open_sampler(events, &events->rings[i], target);
         int *place = fd < 0 ? NULL : ARRAY_PUSH(set->fds, set->count, set->capacity);

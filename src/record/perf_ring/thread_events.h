@@ -20,9 +20,15 @@ struct event_set {
     int *fds; /* owned */
     size_t count, capacity;
     uint32_t users;
-    uint32_t processes; /* users ever */
-    size_t group;       /* descriptors of a thread, */
-    size_t clocks;      /* of these, the first ones count CPU time */
+    uint32_t processes;     /* users ever */
+    size_t group;           /* descriptors of a thread, */
+    size_t clocks;          /* of these, the first ones count CPU time */
+    uint32_t stack_bytes;   /* copied by each event */
+    uint64_t first_id;      /* of the events; ids only increase */
+    uint64_t since_ns;      /* records of earlier times are of replaced events */
+    uint64_t replaced_ns;   /* CPU time counted by replaced events */
+    uint32_t samples, cuts; /* cut: the stack is larger than its copy */
+    bool keeps_size;        /* the events were replaced, or cannot be */
 };
 
 /* With one user. NULL: out of memory. */
@@ -34,6 +40,14 @@ void event_set_release(struct event_set *set);
 uint64_t event_set_count_ns(const struct event_set *set);
 /* Ends the sampling; the set stays. */
 void event_set_close(struct event_set *set);
+
+/* Whether the record of an event of the set, or of its replacement, counts at this time: of two
+ * events on a thread, one counts. */
+bool event_set_has(const struct event_set *set, uint64_t id, uint64_t time_ns);
+/* `larger` has its first events, and does not count yet. */
+void event_set_await(struct event_set *set, const struct event_set *larger);
+/* The events of `larger` count from this time on, and belong to `set`; `larger` is empty. */
+void event_set_replace(struct event_set *set, struct event_set *larger, uint64_t since_ns);
 
 /* Which tasks have the events besides the thread itself. */
 enum event_reach {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The map of a process, as mappings come and replace each other. */
-#include "record/perf_ring/ring_map.h"
+#include "record/perf_ring/maps/ring_map.h"
 
 #include "base/budget.h"
 #include "record/tables/map_path.h"

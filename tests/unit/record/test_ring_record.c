@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { REGISTERS = 17 };
+enum { REGISTERS = 17, EVENT_ID = 99 };
 
 static void put_u32(struct buffer *out, uint32_t value)
 {
@@ -39,6 +39,7 @@ static void put_trailer(struct buffer *out, uint32_t pid, uint32_t tid, uint64_t
     put_u32(out, pid);
     put_u32(out, tid);
     put_u64(out, time_ns);
+    put_u64(out, EVENT_ID);
 }
 
 /* A copy of its own size, so that sanitizers see reads beyond the end. */
@@ -59,6 +60,7 @@ static void put_sample_in(struct buffer *out, const uint64_t *callchain, uint64_
     put_u32(out, 7);
     put_u32(out, 8);
     put_u64(out, 1234);
+    put_u64(out, EVENT_ID);
     put_u64(out, 1001001);
     put_u64(out, count);
     for (uint64_t i = 0; i < count; i++)
@@ -88,6 +90,7 @@ static void a_sample_has_registers_and_stack(void **state)
     assert_int_equal(record.pid, 7);
     assert_int_equal(record.tid, 8);
     assert_int_equal(record.time_ns, 1234);
+    assert_int_equal(record.id, EVENT_ID);
     assert_int_equal(record.period, 1001001);
     assert_int_equal(record.registers[REGISTERS - 1], 100 + REGISTERS - 1);
     assert_int_equal(record.stack_bytes, 40);
@@ -137,7 +140,7 @@ static void a_callchain_longer_than_its_record_is_refused(void **state)
     put_sample(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, 40);
     static const uint64_t counts[] = {1000, UINT64_MAX, UINT64_C(1) << 61};
     for (size_t i = 0; i < 3; i++) {
-        memcpy(bytes.bytes + 40, &counts[i], sizeof(counts[i]));
+        memcpy(bytes.bytes + 48, &counts[i], sizeof(counts[i]));
         assert_false(decode(&record, &bytes, bytes.size));
     }
     buffer_free(&bytes);

@@ -2,7 +2,7 @@
 #include "record/attach/core/core_map.h"
 
 #include "base/containers/array.h"
-#include "record/perf_ring/ring_map.h"
+#include "record/perf_ring/maps/ring_map.h"
 #include "record/tables/map_path.h"
 
 #include <elf.h>

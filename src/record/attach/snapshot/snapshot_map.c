@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/snapshot/snapshot_map.h"
 
-#include "record/perf_ring/ring_map.h"
+#include "record/perf_ring/maps/ring_map.h"
 #include "record/procfs/proc_maps.h"
 
 #include <errno.h>

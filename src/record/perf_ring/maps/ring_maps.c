@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf_ring/ring_maps.h"
+#include "record/perf_ring/maps/ring_maps.h"
 
-#include "record/perf_ring/ring_map.h"
+#include "record/perf_ring/maps/ring_map.h"
 #include "record/procfs/living_task.h"
 #include "record/procfs/proc.h"
 #include "record/tables/map_path.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf_ring/ring_unwind.h"
+#include "record/perf_ring/walk/ring_unwind.h"
 
 #include "record/procfs/blocked/map_lookup.h"
 #include "record/sample/stack_unwind.h"

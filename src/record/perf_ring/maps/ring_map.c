@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf_ring/ring_map.h"
+#include "record/perf_ring/maps/ring_map.h"
 
 #include "base/budget.h"
 #include "base/containers/array.h"

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_attach.h"
+
+#include "base/containers/array.h"
+#include "record/procfs/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
+#define FORK_RECORD_WAIT_NS 1000000
+/* The rings must not fill while the events of many threads are opened. */
+#define THREADS_UNTIL_DRAIN 32
+/* A process that creates threads faster than events can be opened. */
+#define PASSES_MAX 100
+
+static bool is_among(pid_t tid, const pid_t *tids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tids[i] == tid)
+            return true;
+    return count == 0;
+}
+
+/* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
+ * goes to *opened. */
+static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count,
+                        size_t *opened)
+{
+    char path[64];
+    size_t count = 0;
+    int refusal = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    pid_t *list = proc_list(path, &count);
+    for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
+        if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
+            continue;
+        if (*opened % THREADS_UNTIL_DRAIN == THREADS_UNTIL_DRAIN - 1)
+            ring_source_catch_up(source);
+        struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
+        if (!process)
+            break;
+        struct thread_events events = source->events;
+        if (process->has_fibers)
+            source->stack_bytes_max = events.stack_bytes = RING_STACK_BYTES_MAX;
+        int err = thread_events_open(&events, process->events, list[i], EVENTS_NOW);
+        if (err == 0)
+            ring_tasks_add_thread(&source->tasks, process, list[i]);
+        else if (err != -ESRCH && refusal == 0)
+            refusal = err;
+        *opened += err == 0;
+    }
+    free(list);
+    return refusal;
+}
+
+/* Passes over the threads until no thread is new. 0, or the first refusal when no thread could be
+ * opened. */
+static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *tids,
+                          size_t tid_count)
+{
+    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
+    size_t all = 0;
+    int refusal = 0;
+    for (int pass = 0; refusal == 0 && pass < PASSES_MAX; pass++) {
+        size_t opened = 0;
+        refusal = open_threads(source, pid, tids, tid_count, &opened);
+        all += opened;
+        if (opened == 0)
+            break;
+        nanosleep(&wait, NULL);
+        ring_source_catch_up(source);
+    }
+    return refusal || all ? refusal : -ESRCH;
+}
+
+static struct ring_process *new_process(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = ring_tasks_attach(&source->tasks, pid, is_in_file);
+    if (process && process->events)
+        return process;
+    if (process)
+        ring_process_end(&source->tasks.processes, process);
+    return NULL;
+}
+
+int ring_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count)
+{
+    struct ring_process *process = new_process(source, pid, false);
+    for (size_t i = 0; process && i < tid_count; i++) {
+        pid_t *place = ARRAY_PUSH(process->tids, process->tid_count, process->tid_capacity);
+        if (!place)
+            return -ENOMEM;
+        *place = tids[i];
+    }
+    if (!process)
+        return -ENOMEM;
+    ring_process_restart(process);
+    return attach_threads(source, pid, tids, tid_count);
+}
+
+static int adopt(struct ring_source *source, struct ring_process *process)
+{
+    pid_t pid = process->process.pid;
+    int err = attach_threads(source, pid, NULL, 0);
+    process = ring_process_find(&source->tasks.processes, pid);
+    bool is_recorded = !process || process->is_started; /* it may have ended meanwhile */
+    if (!is_recorded)
+        ring_process_end(&source->tasks.processes, process);
+    return is_recorded ? 0 : err;
+}
+
+int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = new_process(source, pid, is_in_file);
+    if (!process)
+        return -ENOMEM;
+    ring_process_restart(process);
+    return adopt(source, process);
+}
+
+int ring_attach_taken_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns)
+{
+    struct ring_process *process = new_process(source, pid, true);
+    uint32_t threads = source->samples.summary->threads;
+    if (!process)
+        return -ENOMEM;
+    process->has_fibers = true;
+    ring_process_restart(process);
+    *cpu_ns = process->process.account.start_cpu_ns;
+    int err = adopt(source, process);
+    source->samples.summary->threads = threads;
+    return err;
+}
+
+void ring_attach_forget(struct ring_source *source, pid_t pid)
+{
+    struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
+    if (process && process->awaits_exec)
+        ring_process_end(&source->tasks.processes, process);
+}
+
+int ring_attach_awaiting(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = new_process(source, pid, is_in_file);
+    if (!process)
+        return -ENOMEM;
+    process->awaits_exec = true;
+    ring_process_restart(process);
+    int err = thread_events_open(&source->events, process->events, pid, EVENTS_AT_EXEC);
+    if (err)
+        ring_process_end(&source->tasks.processes, process);
+    else
+        ring_tasks_add_thread(&source->tasks, process, pid);
+    return err;
+}
+
+/* Forked children have the names of processes from before the recording. */
+static void add_present(struct ring_source *source)
+{
+    size_t count = 0;
+    pid_t *pids = proc_list("/proc", &count);
+    for (size_t i = 0; pids && i < count; i++)
+        if (!ring_process_find(&source->tasks.processes, pids[i]))
+            (void)ring_tasks_attach(&source->tasks, pids[i], false);
+    free(pids);
+}
+
+int ring_attach_system(struct ring_source *source, int cgroup_fd)
+{
+    source->system = event_set_new();
+    if (!source->system)
+        return -ENOMEM;
+    if (cgroup_fd >= 0)
+        source->cgroup_fd = fcntl(cgroup_fd, F_DUPFD_CLOEXEC, 0);
+    int err = system_events_open(&source->events, source->system, cgroup_fd);
+    if (err == 0)
+        add_present(source);
+    return err;
+}

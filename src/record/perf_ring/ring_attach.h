@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the events of a recording from outside: on running processes and threads, on processes that
+ * wait before their exec, and on the system. */
+#pragma once
+
+#include "record/perf_ring/ring_source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
+ * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
+int ring_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
+
+/* Records all tasks (REACH_SYSTEM), or the tasks of a cgroup; cgroup_fd -1: none. 0 or the kernel's
+ * negative errno. */
+int ring_attach_system(struct ring_source *source, int cgroup_fd);
+
+/* Records a process that waits before its exec, from the exec on; is_in_file: as for
+ * ring_tasks_attach(). 0, or the kernel's negative errno: then nothing is recorded of the
+ * process. */
+int ring_attach_awaiting(struct ring_source *source, pid_t pid, bool is_in_file);
+/* The exec failed, or did not come. */
+void ring_attach_forget(struct ring_source *source, pid_t pid);
+
+/* As ring_attach(), for all threads of a process of the recording; is_in_file: as for
+ * ring_tasks_attach(). An error leaves no trace of the process. */
+int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file);
+
+/* The same for a process with its threads in the file, on stacks made by the program: with the
+ * largest copies of the stack. *cpu_ns: the CPU time of the process at the start. */
+int ring_attach_taken_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns);
