@@ -63,7 +63,7 @@ struct confine_support confine_support(void)
 int confine_rules(const struct confine_limits *limits)
 {
     int abi = confine_files_abi();
-    return abi > 0 ? confine_files_rules(abi, limits->directories) : abi;
+    return abi > 0 ? confine_files_rules(abi, limits) : abi;
 }
 
 int confine(const struct confine_limits *limits, int rules_fd, pid_t parent)

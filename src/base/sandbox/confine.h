@@ -23,6 +23,7 @@
 #include "base/text/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -36,6 +37,8 @@ struct confine_limits {
     uint64_t memory_bytes;                        /* of address space, beyond the present size */
     uint64_t cpu_s;                               /* more of CPU time ends the process */
     const char *directories[CONFINE_DIRECTORIES]; /* readable wherever they are; NULL: unused */
+    const int *files; /* descriptors of files, readable in any mount namespace */
+    size_t file_count;
 };
 
 /* Features of the kernel, less the refusals of an outer sandbox. */

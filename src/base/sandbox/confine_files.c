@@ -97,7 +97,7 @@ static int allow_usual_places(int ruleset_fd)
     return err ? err : allow_reading(ruleset_fd, AT_FDCWD, "/dev/shm", O_NOFOLLOW);
 }
 
-int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES])
+int confine_files_rules(int landlock_abi, const struct confine_limits *limits)
 {
     struct ruleset ruleset = everything(landlock_abi);
     long fd = syscall(CALL_CREATE_RULESET, &ruleset, sizeof(ruleset), 0);
@@ -105,8 +105,10 @@ int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_
         return -errno;
     int err = allow_usual_places((int)fd);
     for (size_t i = 0; err == 0 && i < CONFINE_DIRECTORIES; i++)
-        if (directories[i])
-            err = allow_reading((int)fd, AT_FDCWD, directories[i], 0);
+        if (limits->directories[i])
+            err = allow_reading((int)fd, AT_FDCWD, limits->directories[i], 0);
+    for (size_t i = 0; err == 0 && i < limits->file_count; i++)
+        err = allow((int)fd, limits->files[i], READ_FILE);
     if (err != 0)
         close((int)fd);
     return err ? err : (int)fd;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* A descriptor of the rules. */
-int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES]);
+int confine_files_rules(int landlock_abi, const struct confine_limits *limits);
 
 /* The same for confine_conversion(): writing in these directories alone. */
 int confine_files_output_rules(int landlock_abi, const int *directories, size_t count);

@@ -2,7 +2,7 @@
 #include "cli/snapshot/named_snapshot.h"
 
 #include "cli/report/symbolized_load.h"
-#include "cli/snapshot/gone_program.h"
+#include "cli/snapshot/gone_files.h"
 #include "profile/walk.h"
 #include "record/attach/core/core_snapshot.h"
 #include "record/attach/snapshot/snapshot_rows.h"
@@ -58,15 +58,15 @@ static int find_names(struct named_snapshot *named, int fd, const struct snapsho
 {
     char path[64], name[64];
     struct convert_options from = options->from;
-    struct gone_program program = {.fd = -1};
+    struct gone_files gone = {.files.count = 0};
     if (!named->snapshot.is_core)
-        gone_program_open(&program, living_task_find(named->snapshot.pid));
-    gone_program_use(&program, &from);
+        gone_files_open(&gone, living_task_find(named->snapshot.pid));
+    gone_files_use(&gone, &from);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
     snprintf(name, sizeof(name), "process %d", (int)named->snapshot.pid);
     from.input_name = name;
     int err = symbolized_load(&named->profile, path, &from, error);
-    gone_program_close(&program);
+    gone_files_close(&gone);
     if (err)
         return err;
     if (options->short_names)

@@ -100,6 +100,8 @@ void stacks_json(const struct named_snapshot *named, bool with_frames, struct bu
 {
     json_report_open(out, NULL);
     json_member_integer(out, "pid", named->snapshot.pid);
+    if (named->snapshot.inner_pid)
+        json_member_integer(out, "namespace_pid", named->snapshot.inner_pid);
     json_member_string(out, "name", named->snapshot.name);
     json_member_unsigned(out, "torn_reads", named->snapshot.torn);
     json_key(out, "threads");

@@ -269,6 +269,8 @@ static void start_jobs(struct symbolizer *symbolizer)
     lib_symbols_set_directories(&workers->limits, symbolizer->options);
     workers->fds.kept = symbolizer->options->gone_fds;
     workers->fds.kept_count = symbolizer->options->gone_fd_count;
+    workers->limits.files = symbolizer->options->gone_fds;
+    workers->limits.file_count = symbolizer->options->gone_fd_count;
     workers_start(&symbolizer->pool, workers);
 }
 

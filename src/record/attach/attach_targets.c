@@ -27,8 +27,11 @@ static void name_running(const struct record_options *options, const struct targ
                          char target[RECORD_TARGET_BYTES])
 {
     const char *kind = options->targets_are_threads ? "thread" : "process";
-    int size = snprintf(target, RECORD_TARGET_BYTES, "%s %d (%s)", kind, (int)options->targets[0],
-                        first->name);
+    int size = snprintf(target, RECORD_TARGET_BYTES, "%s %d", kind, (int)options->targets[0]);
+    if (first->inner_id)
+        size += snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, ", %d in its namespace",
+                         (int)first->inner_id);
+    size += snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, " (%s)", first->name);
     if (options->target_count > 1)
         snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, " and %zu more",
                  options->target_count - 1);

@@ -24,9 +24,19 @@ static struct task_ids ids_of(const char *text, const char *key)
     return ids;
 }
 
+/* NSpid: the ids from our namespace down to that of the task. */
+static pid_t inner_id_of(const char *text)
+{
+    const char *value = status_value(text, "NSpid");
+    size_t length = value ? strcspn(value, "\n") : 0;
+    const char *last = value ? memrchr(value, '\t', length) : NULL;
+    return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
 struct target_facts target_facts_parse(const char *text)
 {
     struct target_facts facts = {.pid = (pid_t)status_number(text, "Tgid", 10),
+                                 .inner_id = inner_id_of(text),
                                  .uids = ids_of(text, "Uid"),
                                  .gids = ids_of(text, "Gid"),
                                  .capabilities = status_number(text, "CapPrm", 16),

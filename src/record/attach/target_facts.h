@@ -12,8 +12,9 @@ struct task_ids {
 
 struct target_facts {
     char name[16];
-    char state; /* 'R', 'S', 'Z' … */
-    pid_t pid;  /* of the process; 0: no such task */
+    char state;     /* 'R', 'S', 'Z' … */
+    pid_t pid;      /* of the process; 0: no such task */
+    pid_t inner_id; /* of the task in its own pid namespace; 0: the same as here */
     struct task_ids uids, gids;
     uint64_t capabilities;      /* permitted */
     uint32_t threads;           /* of the process */

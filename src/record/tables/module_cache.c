@@ -300,7 +300,7 @@ static void open_file(struct module_cache *store, struct known_module *module,
     if (fd >= 0 && elf_open(&module->elf, fd, NULL) == 0) {
         module->changed = status.st_mtim;
         module->build_id_bytes = elf_build_id(module->elf, module->build_id);
-        open_file_cache_add(store->open_files, module->path, module->build_id,
+        open_file_cache_add(store->open_files, file->pid, module->path, module->build_id,
                             module->build_id_bytes, fd);
     } else if (file->rights->uid != 0) {
         foreign_file_refuse(file->path, fd < 0 ? fd : -ENOEXEC);

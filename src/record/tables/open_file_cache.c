@@ -53,9 +53,18 @@ static bool is_local(int fd)
     return false;
 }
 
-static bool may_be_held(const struct open_file_cache *cache, int fd)
+static bool is_root_mount(pid_t pid, uint64_t mount)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+    return mount && mount == mount_of(AT_FDCWD, path);
+}
+
+static bool may_be_held(const struct open_file_cache *cache, pid_t pid, int fd)
 {
     uint64_t mount = mount_of(fd, "");
+    if (is_root_mount(pid, mount))
+        return is_local(fd);
     for (size_t i = 0; i < cache->mount_count && mount; i++)
         if (cache->mounts[i] == mount)
             return is_local(fd);
@@ -78,7 +87,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
+static void add(struct open_file_cache *cache, pid_t pid, const char *path, const uint8_t *build_id,
                 size_t build_id_bytes, int fd)
 {
     if (cache->mount_count == 0)
@@ -86,7 +95,7 @@ static void add(struct open_file_cache *cache, const char *path, const uint8_t *
     struct open_file file = {.path = strdup(path), .build_id_bytes = build_id_bytes, .fd = -1};
     if (!file.path || fstat(fd, &file.status) != 0 ||
         (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX || cache->limit == 0 ||
-        !may_be_held(cache, fd))
+        !may_be_held(cache, pid, fd))
         goto out;
     while (cache->count >= cache->limit ||
            cache->bytes + (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX)
@@ -107,11 +116,11 @@ out:
     free(file.path);
 }
 
-void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
-                         size_t build_id_bytes, int fd)
+void open_file_cache_add(struct open_file_cache *cache, pid_t pid, const char *path,
+                         const uint8_t *build_id, size_t build_id_bytes, int fd)
 {
     pthread_mutex_lock(&cache->mutex);
-    add(cache, path, build_id, build_id_bytes, fd);
+    add(cache, pid, path, build_id, build_id_bytes, fd);
     pthread_mutex_unlock(&cache->mutex);
 }
 

@@ -4,8 +4,9 @@
  * programs, or a package was upgraded.
  *
  * An open file blocks unmounting, and on a file server keeps a removed directory from disappearing.
- * Only local files are held, on the mounts of the system's own directories. Deleted files occupy
- * disk space while held: number and sizes are limited, the oldest go first.
+ * Only local files are held, on the mounts of the system's own directories, and on the root mount
+ * of the process, which stays while the process lives. Deleted files occupy disk space while held:
+ * number and sizes are limited, the oldest go first.
  */
 #pragma once
 
@@ -36,10 +37,10 @@ struct open_file_cache {
     size_t mount_count;
 };
 
-/* Duplicates fd. Ignores files excluded from holding. Thread-safe; all further functions are for
- * the time after the last addition. */
-void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
-                         size_t build_id_bytes, int fd);
+/* Duplicates fd, of a file mapped by the process. Ignores files excluded from holding. Thread-safe;
+ * all further functions are for the time after the last addition. */
+void open_file_cache_add(struct open_file_cache *cache, pid_t pid, const char *path,
+                         const uint8_t *build_id, size_t build_id_bytes, int fd);
 
 /* Drops files still at their path, and overwritten files. */
 void open_file_cache_drop_present(struct open_file_cache *cache);

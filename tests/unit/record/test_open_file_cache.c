@@ -38,7 +38,7 @@ static int set_up(void **state)
     snprintf(fixture->other, sizeof(fixture->other), "%s/other", fixture->directory);
     write_file(fixture->path, "what was mapped");
     int fd = open(fixture->path, O_RDONLY);
-    open_file_cache_add(&fixture->kept, fixture->path, id, sizeof(id), fd);
+    open_file_cache_add(&fixture->kept, getpid(), fixture->path, id, sizeof(id), fd);
     close(fd);
     *state = fixture;
     if (fixture->kept.count == 0)
@@ -121,7 +121,7 @@ static void test_their_number_is_limited(void **state)
     struct fixture *fixture = *state;
     int fd = open(fixture->path, O_RDONLY);
     for (int i = 0; i < 2000; i++)
-        open_file_cache_add(&fixture->kept, "/other", id, sizeof(id), fd);
+        open_file_cache_add(&fixture->kept, getpid(), "/other", id, sizeof(id), fd);
     close(fd);
     assert_in_range(fixture->kept.count, 1, 256);
     assert_int_equal(fixture->kept.bytes, fixture->kept.count * strlen("what was mapped"));

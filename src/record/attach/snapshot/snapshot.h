@@ -44,6 +44,7 @@ struct snapshot_thread {
 
 struct snapshot {
     pid_t pid;
+    pid_t inner_pid; /* in the pid namespace of the process; 0: the same as here */
     char name[16];
     struct snapshot_thread *threads; /* the main thread first; memory shared with the reader */
     size_t count, capacity;

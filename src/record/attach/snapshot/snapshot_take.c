@@ -27,7 +27,7 @@ int snapshot_take(struct snapshot *snapshot, const struct snapshot_request *requ
                   struct error *error)
 {
     struct target_facts facts = target_facts_read(request->pid);
-    *snapshot = (struct snapshot){.pid = request->pid};
+    *snapshot = (struct snapshot){.pid = request->pid, .inner_pid = facts.inner_id};
     struct read_task task = {.snapshot = snapshot, .request = request};
     int err = snapshot_refusal_check(&facts, getpid(), request->pid, error);
     if (err)
