@@ -62,7 +62,7 @@ class Namespaces(rec.Case):
         self.assertEqual(run.status, 0, run.stderr.decode())
         self.assertGreater(run.share_of("existing_work"), 90, run.stderr.decode())
         self.assertEqual(run.complete_percent(), 100)
-        inner = "" if self.pid == self.inner_pid else f", {self.inner_pid} in its namespace"
+        inner = "" if self.pid == self.inner_pid else f", namespace pid {self.inner_pid}"
         self.assertEqual(run.summary["target"], f"process {self.pid}{inner} (inner)")
         read = subprocess.run([rec.REC, "stacks", "--json", "-p", str(self.pid)], capture_output=True, check=True)
         snapshot = json.loads(read.stdout)

@@ -62,7 +62,7 @@ class Attached(rec.Case):
         return lines[0]
 
     def assert_complete(self, run, percent=99.5):
-        self.assertGreater(run.count("samples"), 100)
+        self.assertGreater(run.count("samples"), 30)
         self.assertLessEqual(run.count("samples") - run.count("complete"),
                              max(1, run.count("samples") * (100 - percent) / 100), run.summary)
         self.assertLess(run.lost(), run.count("samples") / 100)  # a busy machine may starve rec
@@ -115,7 +115,7 @@ class Stacks(Attached):
         self.assertEqual(run.count("processes"), 2)
 
     def test_copies_grow_with_the_stacks(self):
-        target = self.start(rec.target("deep_frames_static"), 2500, **as_nobody())
+        target = self.start(rec.target("deep_frames_static"), 1500, **as_nobody())
         run = self.attach("-p", target.pid, "--duration", "1.5")
         self.assertGreaterEqual(run.complete_percent(), 95)  # without growth 10
         self.assertGreater(run.share_of("works_below"), 75)

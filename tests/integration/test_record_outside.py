@@ -143,15 +143,22 @@ class Command(Outside):
         self.assertGreater(run.share_of("burn_until_ns"), 20)
         self.assertIn("short_run", {process["name"] for process in run.info["processes"]})
 
-    def test_copies_grow_with_the_stacks(self):
-        """Of main, a thread and a child, while threads come and go; each sample has one of the two sizes."""
-        run = self.record(rec.target("deep_frames_static"), 2500)
-        self.assertGreaterEqual(run.complete_percent(), 95)  # without growth 10
+    def check_deep(self, program):
+        run = self.record(rec.target(program), 700)
+        self.assertGreaterEqual(run.complete_percent(), 93)  # without growth, or without the callchain, 5
         self.assert_accounted(run)
         self.assertLess(run.share_of("[between samples]"), 15)
         stacks = {stack: weight for stack, weight in run.stacks().items() if "works_below" in stack}
-        whole = sum(weight for stack, weight in stacks.items() if stack.count("goes_down") == DEEP_FRAMES)
-        self.assertGreater(whole, 0.95 * sum(stacks.values()))
+        whole = sum(weight for stack, weight in stacks.items() if stack.count("goes_down") == DEEP_FRAMES
+                    and not stack[0].startswith("["))
+        self.assertGreater(whole, 0.93 * sum(stacks.values()))
+
+    def test_copies_grow_with_the_stacks(self):
+        """Of main, a thread and a child, while threads come and go; each sample has one of the two sizes."""
+        self.check_deep("deep_frames_static")
+
+    def test_frame_pointers_lead_beyond_the_largest_copy(self):
+        self.check_deep("deep_frames_framed")
 
     def test_without_children(self):
         run = self.record(rec.target("attached_static"), 2, 1, 0, "later", rec_options=["-i"])

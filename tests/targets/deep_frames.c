@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deep_frames MILLISECONDS: works below DEPTH frames of 500 bytes in main, in a thread and in a forked child, while
- * another thread creates threads. Prints "ready" before.
+ * deep_frames MILLISECONDS: works below DEPTH large frames in main, in a thread and in a forked child, each for this
+ * CPU time, while another thread creates threads. Main and the thread begin near their start. Prints "ready" before.
  */
 #include "burn.h"
 
@@ -11,14 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEPTH = 100, WORDS = 60 };
-static uint64_t end_ns;
+#ifndef WORDS
+#define WORDS 60
+#endif
+enum { DEPTH = 100, SHALLOW_NS = 20000000 };
+static uint64_t work_ns;
+static int is_over;
 
 __attribute__((noinline)) static uint64_t works_below(void)
 {
-    uint64_t value = 1;
-    while (burn_clock_ns(CLOCK_MONOTONIC) < end_ns)
-        value = burn_rounds(value, 10000);
+    uint64_t value = burn_until_ns(work_ns);
+    __asm__ volatile("" : "+r"(value));
     return value;
 }
 
@@ -32,6 +35,7 @@ __attribute__((noinline)) static uint64_t goes_down(int depth)
 
 static void *below(void *unused)
 {
+    burn_until_ns(SHALLOW_NS);
     goes_down(DEPTH);
     return unused;
 }
@@ -44,7 +48,7 @@ static void *brief(void *unused)
 
 static void *creates_threads(void *unused)
 {
-    while (burn_clock_ns(CLOCK_MONOTONIC) < end_ns) {
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, brief, NULL) == 0)
             pthread_join(thread, NULL);
@@ -56,10 +60,10 @@ static void *creates_threads(void *unused)
 int main(int argc, char **argv)
 {
     pthread_t deep, creator;
-    end_ns =
-        burn_clock_ns(CLOCK_MONOTONIC) + strtoull(argc > 1 ? argv[1] : "1000", NULL, 10) * 1000000;
+    work_ns = strtoull(argc > 1 ? argv[1] : "1000", NULL, 10) * 1000000;
     puts("ready");
     fflush(stdout);
+    burn_until_ns(SHALLOW_NS);
     if (fork() == 0) {
         goes_down(DEPTH);
         _exit(0);
@@ -69,6 +73,7 @@ int main(int argc, char **argv)
         return 3;
     goes_down(DEPTH);
     pthread_join(deep, NULL);
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
     pthread_join(creator, NULL);
     wait(NULL);
     return 0;

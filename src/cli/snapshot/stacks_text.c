@@ -99,7 +99,7 @@ static void print_header(const struct snapshot *snapshot)
 {
     char inner[48] = "";
     if (snapshot->inner_pid)
-        snprintf(inner, sizeof(inner), ", %d in its namespace", (int)snapshot->inner_pid);
+        snprintf(inner, sizeof(inner), ", namespace pid %d", (int)snapshot->inner_pid);
     text_print(stdout, "%s %d%s (%s), %zu thread%s\n",
                snapshot->is_core ? "Core file of process" : "Process", (int)snapshot->pid, inner,
                snapshot->name, snapshot->count, snapshot->count == 1 ? "" : "s");

@@ -29,7 +29,7 @@ static void name_running(const struct record_options *options, const struct targ
     const char *kind = options->targets_are_threads ? "thread" : "process";
     int size = snprintf(target, RECORD_TARGET_BYTES, "%s %d", kind, (int)options->targets[0]);
     if (first->inner_id)
-        size += snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, ", %d in its namespace",
+        size += snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, ", namespace pid %d",
                          (int)first->inner_id);
     size += snprintf(target + size, RECORD_TARGET_BYTES - (size_t)size, " (%s)", first->name);
     if (options->target_count > 1)

@@ -40,6 +40,7 @@ bool ring_backlog_add(struct ring_backlog *backlog, const struct ring_record *re
         return false;
     buffer_append(bytes, record, sizeof(*record));
     buffer_append(bytes, record->kernel_frames, 8 * record->kernel_count);
+    buffer_append(bytes, record->user_frames, 8 * record->user_count);
     buffer_append(bytes, record->registers, registers_bytes(record));
     buffer_append(bytes, record->stack, record->stack_bytes);
     buffer_append(bytes, record->text, text_bytes(record));
@@ -68,6 +69,7 @@ static size_t read_at(const struct ring_backlog *backlog, size_t at, struct ring
     memcpy(record, next, sizeof(*record));
     next += sizeof(*record);
     record->kernel_frames = part(&next, 8 * record->kernel_count);
+    record->user_frames = part(&next, 8 * record->user_count);
     record->registers = part(&next, registers_bytes(record));
     record->stack = part(&next, record->stack_bytes);
     if (record->text)

@@ -148,6 +148,7 @@ static void grow(struct ring_source *source, struct event_set *set)
         .source = source, .set = set, .larger = event_set_new(), .events = source->events};
     set->keeps_size = true;
     growth.events.stack_bytes = larger_bytes(source);
+    growth.events.user_chains = true;
     if (!growth.larger || growth.events.stack_bytes < 2 * set->stack_bytes) {
         event_set_release(growth.larger);
         return;

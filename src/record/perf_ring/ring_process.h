@@ -8,6 +8,7 @@
 #pragma once
 
 #include "record/perf_ring/thread_events.h"
+#include "record/perf_ring/walk/callchain_tail.h"
 #include "record/process/process_table.h"
 
 #include <stdbool.h>
@@ -23,13 +24,14 @@ struct ring_process {
     uint64_t maps_due_ns;    /* no further read of the mappings before */
     uint64_t maps_pause_ns;
     uint32_t live_threads;
-    struct event_set *events; /* NULL: FORK was lost */
-    bool awaits_exec;         /* a command before its exec */
-    bool has_fibers;          /* runs on stacks made by the program: see outside.h */
-    bool is_in_file;          /* the file has a FORK of this pid, */
-    bool is_started;          /* and the name of this program */
-    bool is_orphan;           /* its parent ended first, without a wait */
-    pid_t *tids;              /* where single threads are recorded: the threads; owned */
+    struct event_set *events;    /* NULL: FORK was lost */
+    struct root_frames roots[2]; /* of threads, of the main thread; of this program */
+    bool awaits_exec;            /* a command before its exec */
+    bool has_fibers;             /* runs on stacks made by the program: see outside.h */
+    bool is_in_file;             /* the file has a FORK of this pid, */
+    bool is_started;             /* and the name of this program */
+    bool is_orphan;              /* its parent ended first, without a wait */
+    pid_t *tids;                 /* where single threads are recorded: the threads; owned */
     size_t tid_count, tid_capacity;
     uint64_t start_kernel_ns, kernel_ns; /* system time: at the start, at the last look */
 };

@@ -28,7 +28,18 @@ static void read_trailer(struct cursor *c, struct ring_record *record)
     c->size -= TRAILER_BYTES;
 }
 
-/* The events record the kernel's part of the callchain only: a marker, then the frames. */
+/* A part of the callchain behind its marker. */
+static void take_part(struct ring_record *record, const uint64_t *words, size_t count)
+{
+    if (words[0] == PERFDATA_CONTEXT_KERNEL && count <= PERFDATA_KERNEL_FRAMES_MAX) {
+        record->kernel_frames = words + 1;
+        record->kernel_count = count - 1;
+    } else if (words[0] == PERFDATA_CONTEXT_USER) {
+        record->user_frames = words + 1;
+        record->user_count = count - 1;
+    }
+}
+
 static void read_callchain(struct cursor *c, struct ring_record *record)
 {
     uint64_t count = cursor_u64(c);
@@ -37,10 +48,13 @@ static void read_callchain(struct cursor *c, struct ring_record *record)
         return;
     }
     const uint64_t *words = (const uint64_t *)(const void *)cursor_bytes(c, 8 * count);
-    if (count < 2 || count > PERFDATA_KERNEL_FRAMES_MAX || words[0] != PERFDATA_CONTEXT_KERNEL)
-        return;
-    record->kernel_frames = words + 1;
-    record->kernel_count = (size_t)count - 1;
+    size_t start = 0;
+    for (size_t i = 1; i <= count; i++) {
+        if (i < count && words[i] < (uint64_t)PERF_CONTEXT_MAX)
+            continue;
+        take_part(record, words + start, i - start);
+        start = i;
+    }
 }
 
 static void read_registers(struct cursor *c, struct ring_record *record)

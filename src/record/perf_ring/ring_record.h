@@ -28,6 +28,8 @@ struct ring_record {
     uint64_t pc, period;           /* of clocks: ns */
     const uint64_t *kernel_frames; /* innermost first; in the record */
     size_t kernel_count;           /* 0: user mode, or kernel stacks are not recorded */
+    const uint64_t *user_frames;   /* by frame pointers, innermost first; in the record */
+    size_t user_count;             /* 0: not recorded */
     uint64_t abi;                  /* PERF_SAMPLE_REGS_ABI_* */
     const uint64_t *registers;     /* of RING_REGISTERS, in the order of the bits; in the record */
     const uint8_t *stack;          /* from SP upwards; in the record */

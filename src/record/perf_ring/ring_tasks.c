@@ -204,6 +204,8 @@ static struct ring_process *add_child(struct ring_tasks *tasks, const struct rin
         ring_tasks_start_before(tasks, parent, record->time_ns);
     child->is_in_file = child->is_started = true; /* by the FORK that follows */
     child->events = parent ? event_set_use(parent->events) : NULL;
+    if (parent)
+        memcpy(child->roots, parent->roots, sizeof(child->roots));
     tasks->samples->summary->processes++;
     ring_maps_inherit(tasks->maps, parent, child);
     return child;
@@ -239,6 +241,7 @@ static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
     process->process.start_ns = record->time_ns;
     process->process.rights = proc_rights_of_owner(process->process.pid);
     memset(process->process.thread_root_avmas, 0, sizeof(process->process.thread_root_avmas));
+    memset(process->roots, 0, sizeof(process->roots));
     ring_maps_clear(tasks->maps, process);
     if (process->awaits_exec) {
         pid_t *place = ARRAY_PUSH(tasks->executed, tasks->executed_count, tasks->executed_capacity);

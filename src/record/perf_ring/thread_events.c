@@ -127,6 +127,7 @@ static struct perf_event_attr sampler(const struct thread_events *events, uint32
     }
     event_attr_take_stacks(&attr, events->stack_bytes);
     attr.exclude_callchain_kernel = !events->kernel_stacks;
+    attr.exclude_callchain_user = !events->user_chains;
     if (events->are_switches)
         watch_switches(&attr);
     return attr;

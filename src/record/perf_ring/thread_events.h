@@ -68,6 +68,7 @@ struct thread_events {
     bool exclude_kernel; /* kernel time is not sampled */
     bool exclude_user;   /* user time is not sampled */
     bool kernel_stacks;  /* samples in the kernel have the kernel's callchain */
+    bool user_chains;    /* samples have the callchain of frame pointers */
     bool are_switches;   /* no samples: SWITCH records of context switches */
 };
 

@@ -128,6 +128,32 @@ static void the_kernels_part_of_a_callchain_comes_without_its_marker(void **stat
     put_sample_in(&bytes, callchain + 1, 2, PERF_SAMPLE_REGS_ABI_64, 64, 40);
     assert_true(decode(&record, &bytes, bytes.size));
     assert_int_equal(record.kernel_count, 0);
+    assert_int_equal(record.user_count, 0);
+    buffer_free(&bytes);
+}
+
+static void each_part_of_a_callchain_is_behind_its_marker(void **state)
+{
+    (void)state;
+    static const uint64_t callchain[] = {(uint64_t)PERF_CONTEXT_KERNEL,
+                                         0xffffffff81001000,
+                                         (uint64_t)PERF_CONTEXT_USER,
+                                         0x401000,
+                                         0x402000,
+                                         (uint64_t)PERF_CONTEXT_GUEST,
+                                         0x403000};
+    struct buffer bytes = {0};
+    struct ring_record record;
+    put_sample_in(&bytes, callchain, 7, PERF_SAMPLE_REGS_ABI_64, 64, 40);
+    assert_true(decode(&record, &bytes, bytes.size));
+    assert_int_equal(record.kernel_count, 1);
+    assert_int_equal(record.kernel_frames[0], 0xffffffff81001000);
+    assert_int_equal(record.user_count, 2);
+    assert_int_equal(record.user_frames[0], 0x401000);
+    assert_int_equal(record.user_frames[1], 0x402000);
+    put_sample_in(&bytes, callchain + 2, 1, PERF_SAMPLE_REGS_ABI_64, 64, 40);
+    assert_true(decode(&record, &bytes, bytes.size));
+    assert_int_equal(record.user_count, 0);
     buffer_free(&bytes);
 }
 
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_sample_has_registers_and_stack),
         cmocka_unit_test(a_copy_of_the_whole_request_may_lack_stack),
         cmocka_unit_test(the_kernels_part_of_a_callchain_comes_without_its_marker),
+        cmocka_unit_test(each_part_of_a_callchain_is_behind_its_marker),
         cmocka_unit_test(a_callchain_longer_than_its_record_is_refused),
         cmocka_unit_test(a_sample_may_lack_registers_and_stack),
         cmocka_unit_test(no_cut_record_is_decoded),

@@ -41,7 +41,23 @@ static size_t user_frames(const uint64_t *frames, size_t count)
     return count;
 }
 
-bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *process,
+/* Notes the root of a complete walk, and continues a walk at the end of its copy. */
+static void use_callchain(struct ring_unwinder *unwinder, struct ring_process *process,
+                          const struct ring_record *record, struct walked_sample *sample)
+{
+    bool is_main = record->tid == record->pid;
+    struct root_frames *root = &process->roots[is_main];
+    struct cut_walk walk = {unwinder->frames, sample->frame_count, stack_unwind_frames_max()};
+    if (sample->is_complete && !sample->is_fiber && sample->dropped == 0)
+        root_frames_note(root, is_main, walk.frames, walk.count);
+    if (sample->is_complete || sample->cut != RECORD_CUT_STACK_COPY || !record->is_stack_full)
+        return;
+    sample->is_complete =
+        callchain_tail_append(&walk, record->user_frames, record->user_count, root);
+    sample->frame_count = (uint32_t)walk.count;
+}
+
+bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {
     struct full_regs regs;
@@ -79,6 +95,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
     sample->is_fiber = result.root_is_in_code || lacks_caller;
     enum offline_end end = count == result.frame_count ? result.end : OFFLINE_UNMAPPED;
     sample->cut = cut_of(unwinder, end, record, &stack);
+    use_callchain(unwinder, process, record, sample);
     return count > 0;
 }
 

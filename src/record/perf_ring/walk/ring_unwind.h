@@ -21,7 +21,7 @@ struct ring_unwinder {
 
 /* Sets frames, completeness and cut of the sample. False: no user registers (kernel mode of a task
  * without memory, or a 32-bit program), and the sample has no frames. */
-bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *process,
+bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample);
 
 void ring_unwinder_free(struct ring_unwinder *unwinder);
