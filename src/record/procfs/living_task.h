@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process goes on after the end of its main thread (pthread_exit(3) in main()): a zombie, whose
- * own entries in /proc have neither memory nor files. */
+/* A process goes on after the end of its main thread (pthread_exit(3) in main()): a zombie. The
+ * entries of a zombie in /proc have neither memory nor files. */
 #pragma once
 
 #include <sys/types.h>

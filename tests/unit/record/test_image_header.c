@@ -145,7 +145,7 @@ static void long_paths_are_cut(void **state)
     assert_int_equal(strlen(part.path), IMAGE_PATH_BYTES - 1);
 }
 
-static void the_same_file_from_its_start_is_another_image(void **state)
+static void the_same_file_again_is_another_image(void **state)
 {
     (void)state;
     struct image_part part = {.start_avma = 0x1000, .end_avma = 0x2000, .inode = 7, .path = "/x"};
@@ -164,6 +164,14 @@ static void the_same_file_from_its_start_is_another_image(void **state)
     assert_int_equal(run.end_avma, 0x3000);
     part.start_avma = 0x3000;
     assert_false(image_run_takes(&run, &part));
+    struct image_part data = code;
+    data.file_offset = 0x3000;
+    image_run_add(&run, &data);
+    code.start_avma = 0x7f0000000000;
+    assert_false(image_run_takes(&run, &code)); /* the code once more */
+    data.file_offset = 0x4000;
+    assert_true(image_run_takes(&run, &data));
+    code = data;
     code.inode = 8;
     assert_false(image_run_takes(&run, &code));
 }
@@ -176,7 +184,7 @@ int main(void)
         cmocka_unit_test(a_line_has_file_and_state),
         cmocka_unit_test(broken_lines_are_refused),
         cmocka_unit_test(long_paths_are_cut),
-        cmocka_unit_test(the_same_file_from_its_start_is_another_image),
+        cmocka_unit_test(the_same_file_again_is_another_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

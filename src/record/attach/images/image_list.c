@@ -27,11 +27,20 @@ static bool read_memory(void *context, uint64_t avma, void *bytes, size_t size)
     return process_vm_readv(task->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
+/* A part of a module that is mapped a second time. */
+static bool is_copy(const struct image_list *list, const struct image_run *run)
+{
+    bool is_known = false;
+    for (size_t i = 0; run->first.file_offset && i < list->count && !is_known; i++)
+        is_known = strcmp(list->images[i].path, run->first.path) == 0;
+    return is_known;
+}
+
 /* Files without code are no modules. */
 static void finish(struct read_task *task, const struct image_run *run)
 {
     struct image_list *list = task->list;
-    if (!run->code_avma)
+    if (!run->code_avma || is_copy(list, run))
         return;
     if (list->count == IMAGES_MAX) {
         list->left_out++;

@@ -41,12 +41,14 @@ bool image_part_parse(struct image_part *part, const char *line)
     return true;
 }
 
-/* A file mapped again from its start is another image. */
+/* A file mapped again is another image: from its start, or a part of its code (node maps its
+ * compiled builtins once more near the code made at run time). Neighbouring segments may
+ * share a page of the file. */
 bool image_run_takes(const struct image_run *run, const struct image_part *part)
 {
     return run->end_avma > 0 && part->inode == run->first.inode &&
            part->device == run->first.device && part->file_offset > run->first.file_offset &&
-           strcmp(part->path, run->first.path) == 0;
+           part->file_offset >= run->last_offset && strcmp(part->path, run->first.path) == 0;
 }
 
 void image_run_begin(struct image_run *run, const struct image_part *part)
@@ -58,6 +60,7 @@ void image_run_begin(struct image_run *run, const struct image_part *part)
 void image_run_add(struct image_run *run, const struct image_part *part)
 {
     run->end_avma = part->end_avma;
+    run->last_offset = part->file_offset;
     if (!part->is_executable || run->code_avma)
         return;
     run->code_avma = part->start_avma;
