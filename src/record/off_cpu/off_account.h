@@ -5,12 +5,11 @@
 #include "record/off_cpu/off_tasks.h"
 
 /* New runnable time after wake-ups, see run_delay_take(). New CPU time is added to
- * thread->excess_ns, and counted in `all`. */
-int64_t off_account_take(struct off_thread *thread, const struct run_account *account,
-                         struct cpu_excess *all);
+ * thread->excess_ns. */
+int64_t off_account_take(struct off_thread *thread, const struct run_account *account);
 
 /* Runnable time of an account that may be newer than the records: corrected when they follow. */
 int64_t off_account_take_delay(struct off_thread *thread, const struct run_account *account);
 
 /* The thread has ended, and schedstat with it: the rest of the CPU time is estimated. */
-void off_account_end(struct off_thread *thread, const struct cpu_excess *all);
+void off_account_end(struct off_thread *thread);

@@ -236,7 +236,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     thread->look.end_ns = monotonic_ns();
     thread->look.turns = look.account.turns;
     if (look.error == 0)
-        off_waits_take_account(looks->waits, thread, &look.account);
+        off_waits_take_account(thread, &look.account);
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.frame_count > 0)
         keep_stack(looks, thread, &look);

@@ -26,7 +26,7 @@ void off_records_end_thread(struct off_records *records, struct off_thread *thre
 {
     struct run_interval interval = thread_run_end(&thread->run, time_ns);
     off_waits_end(records->waits, thread, &interval);
-    off_account_end(thread, &records->waits->sums.excess);
+    off_account_end(thread);
     off_waits_finish(records->waits, thread);
     put_end(records, thread, interval.end_ns);
     off_thread_remove(records->tasks, thread);

@@ -99,15 +99,23 @@ static void cut_wait(struct off_waits *waits, struct off_thread *thread, uint64_
         put_wait(waits, thread, &piece, stack);
 }
 
+static void add_short_runnable(struct off_waits *waits, struct off_thread *thread,
+                               uint64_t start_ns, uint64_t end_ns)
+{
+    waits->sums.runnable_ns += end_ns - start_ns;
+    short_waits_add(&thread->runnable, start_ns, end_ns);
+}
+
 static void add_runnable(struct off_waits *waits, struct off_thread *thread, uint64_t start_ns,
                          uint64_t end_ns)
 {
     const struct wait_piece piece = {start_ns, end_ns};
+    if (end_ns - start_ns < 2 * waits->ticks.interval_ns) {
+        add_short_runnable(waits, thread, start_ns, end_ns);
+        return;
+    }
     waits->sums.runnable_ns += end_ns - start_ns;
-    if (end_ns - start_ns >= 2 * waits->ticks.interval_ns)
-        put_frame(waits, thread, &piece, WAIT_FRAME_RUNNABLE);
-    else
-        short_waits_add(&thread->runnable, start_ns, end_ns);
+    put_frame(waits, thread, &piece, WAIT_FRAME_RUNNABLE);
 }
 
 /* Without a processor for two ticks or more: contiguous samples, one for each window. */
@@ -133,10 +141,9 @@ static void end_runnable(struct off_waits *waits, struct off_thread *thread,
         add_runnable(waits, thread, interval->start_ns, interval->end_ns);
 }
 
-void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
-                            const struct run_account *account)
+void off_waits_take_account(struct off_thread *thread, const struct run_account *account)
 {
-    thread->woken_ns += off_account_take(thread, account, &waits->sums.excess);
+    thread->woken_ns += off_account_take(thread, account);
     thread->is_active = false;
 }
 
@@ -151,7 +158,7 @@ void off_waits_read_account(struct off_waits *waits, struct off_thread *thread)
 {
     struct run_account account;
     if (thread->is_active && read_account(waits, thread, &account))
-        thread->woken_ns += off_account_take(thread, &account, &waits->sums.excess);
+        thread->woken_ns += off_account_take(thread, &account);
     thread->is_active = false;
 }
 
@@ -161,7 +168,8 @@ static int64_t take_woken(struct off_waits *waits, struct off_thread *thread)
     struct run_account account;
     if (!read_account(waits, thread, &account))
         return 0;
-    int64_t woken_ns = off_account_take(thread, &account, &waits->sums.excess);
+    int64_t woken_ns = off_account_take(thread, &account);
+    thread->is_active = false;
     return woken_ns + off_account_take_delay(thread, &account);
 }
 
@@ -181,7 +189,7 @@ static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
 
 /* Where the wait itself ended, and the thread was woken. An earlier read may have found this
  * runnable time, too: more than the short waits can have. What is written already stays a wait; the
- * rest is taken from the next waits. */
+ * rest is taken from the next waits. Time of an account with later turns may be given back. */
 static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
                             const struct run_interval *interval)
 {
@@ -191,7 +199,9 @@ static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
     uint64_t part_ns = part_of(woken_ns + (early_ns > 0 ? early_ns : 0), open_ns);
     thread->woken_ns += woken_ns - (int64_t)part_ns;
-    if (part_ns)
+    if (thread->delay.turns_ahead)
+        add_short_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
+    else if (part_ns)
         add_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
     return interval->end_ns - part_ns;
 }
@@ -212,6 +222,7 @@ static void end_wait(struct off_waits *waits, struct off_thread *thread,
             (void)short_waits_meet(&thread->shorts, interval->start_ns, stack);
     }
     drop_look(thread);
+    add_to_look(waits, thread); /* its account is due, with the wake-up */
 }
 
 /* CPU time of the account that no record has. */
@@ -293,6 +304,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
         break;
     case RUN_ON:
         waits->sums.on_ns += interval->end_ns - interval->start_ns;
+        add_to_look(waits, thread); /* for its account, if it does not wait */
         break;
     case RUN_LOST:
         end_lost(waits, thread, interval);

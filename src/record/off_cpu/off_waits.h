@@ -27,7 +27,6 @@ struct off_sums {
     uint64_t filled_ns; /* without records, with the sums of schedstat */
     /* Parts of waiting_ns: with a stack; shorter than two ticks and not met; not seen. */
     uint64_t with_stack_ns, short_ns, unseen_ns;
-    struct cpu_excess excess; /* of all threads: taken_ns and read_turns */
 };
 
 struct off_waits {
@@ -52,8 +51,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
                    const struct run_interval *interval);
 
 /* schedstat of a thread that waits, besides the records: time before this wait, mostly. */
-void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
-                            const struct run_account *account);
+void off_waits_take_account(struct off_thread *thread, const struct run_account *account);
 
 /* schedstat of a thread that has run since the last read. */
 void off_waits_read_account(struct off_waits *waits, struct off_thread *thread);

@@ -418,7 +418,7 @@ static void an_account_newer_than_the_records_waits_for_them(void **state)
     flush(world, 1014 * MS);
     in(world, 1015 * MS);
     assert_int_equal(world->waits.sums.waiting_ns, 6 * MS);
-    assert_int_equal(world->waits.sums.excess.taken_ns, extra_ns);
+    assert_int_equal(off_thread_find(&world->tasks, TID)->excess.taken_ns, extra_ns);
 }
 
 /* The account has a preemption of 8 ms that is to come in the records, and no wake-up. */
@@ -451,7 +451,7 @@ static void an_exec_does_not_part_the_records_from_the_account(void **state)
     out(world, 1004 * MS);
     account = (struct run_account){.cpu_ns = 3 * MS + MS / 10, .turns = 2};
     flush(world, 1005 * MS);
-    assert_int_equal(world->waits.sums.excess.taken_ns, MS / 10);
+    assert_int_equal(off_thread_find(&world->tasks, TID)->excess.taken_ns, MS / 10);
 }
 
 static void a_base_newer_than_the_records_is_replaced(void **state)
