@@ -202,6 +202,15 @@ class OffCpu(rec.Case):
     def test_without_perf_events_short_waits_have_their_shares(self):
         self.check_shares(7, preexec_fn=refuse_perf_events)
 
+    def test_without_perf_events_cpu_time_is_that_of_the_program(self):
+        burn = ("import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end:\n"
+                "    until = time.thread_time() + 0.04\n    while time.thread_time() < until: pass\n"
+                "    time.sleep(0.01)\nprint(time.thread_time())")
+        run, _ = self.recorded_waits("/usr/bin/python3", "-c", burn, preexec_fn=refuse_perf_events)
+        self.assertEqual(run.summary["off_cpu.method"], "schedstat")
+        cpu = float(run.stdout)
+        self.assert_within(run.info["threads"][0]["cpu_ns"] / 1e9, cpu, 0.05 * cpu)
+
     def check_waits_alone(self, *options, **more):
         run, waits = self.recorded_waits("sh", "-c", "sleep 0.5; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done",
                                          options=("--off-cpu-only", *options), **more)

@@ -74,15 +74,17 @@ static void note_run(struct off_poll *poll, struct off_thread *thread,
 {
     uint64_t cpu_ns = difference(account->cpu_ns, thread->poll.account.cpu_ns);
     uint64_t on_ns = difference(now_ns, cpu_ns);
-    if (on_ns < thread->run.since_ns)
-        on_ns = thread->run.since_ns;
+    uint64_t since_ns =
+        thread->run.state == RUN_BLOCKED ? thread->run.since_ns : thread->poll.read_ns;
+    if (on_ns < since_ns)
+        on_ns = since_ns;
     thread->is_active = true;
     if (thread->run.state == RUN_BLOCKED) {
         struct run_interval wait = thread_run_in(&thread->run, on_ns);
         off_waits_end(poll->waits, thread, &wait);
     } else {
-        /* waits since the last read, too short to be seen */
-        struct run_interval on = thread_run_out(&thread->run, false, thread->run.since_ns);
+        /* ran at the last read; waits since then, too short to be seen */
+        struct run_interval on = thread_run_out(&thread->run, false, thread->poll.read_ns);
         off_waits_end(poll->waits, thread, &on);
         thread->cut = wait_cut_begin(&poll->waits->ticks, thread->run.since_ns);
         struct run_interval wait = thread_run_in(&thread->run, on_ns);
