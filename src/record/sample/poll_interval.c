@@ -39,10 +39,12 @@ bool poll_interval_is_idle(const struct poll_interval *poll, const struct poll_f
            facts->silent_ns > IDLE_AFTER_NS;
 }
 
-/* Half a ring is left for late rounds on a busy machine. */
+/* Half a ring is left for late rounds on a busy machine. Other parts shorten waits, down to none
+ * while they have work left: a next wait relative to none would be none for ever. */
 static uint64_t steady_ns(const struct poll_interval *poll, uint64_t fullest_bytes)
 {
-    uint64_t wait_ns = poll->wait_ns, longest_ns = poll->longest_ns;
+    uint64_t wait_ns = poll->wait_ns > ROUND_MIN_NS ? poll->wait_ns : ROUND_MIN_NS;
+    uint64_t longest_ns = poll->longest_ns;
     if (fullest_bytes > SESSION_RING_BYTES / 2)
         return wait_ns / 2 > ROUND_MIN_NS ? wait_ns / 2 : ROUND_MIN_NS;
     if (fullest_bytes > SESSION_RING_BYTES / 4 && wait_ns < longest_ns)

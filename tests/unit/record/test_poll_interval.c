@@ -34,6 +34,19 @@ static void quiet_rounds_double_up_to_a_limit(void **state)
     assert_int_equal(poll_interval_next(&poll, &nothing, false), 32 * MS);
 }
 
+/* The perf rings ask for a round without a sleep while they have records left. */
+static void a_round_without_a_sleep_is_followed_by_sleeps(void **state)
+{
+    (void)state;
+    for (uint64_t fullest_bytes = 0; fullest_bytes < SESSION_RING_BYTES;
+         fullest_bytes += SESSION_RING_BYTES / 8) {
+        struct poll_interval poll = started(MS);
+        poll.wait_ns = 0;
+        assert_true(poll_interval_next(&poll, &(struct poll_facts){.fullest_bytes = fullest_bytes},
+                                       false) >= ROUND_MIN_NS);
+    }
+}
+
 /* Not even the deepest stacks fill a ring during the longest sleep. */
 static void the_longest_sleep_fits_the_rate(void **state)
 {
@@ -98,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_rounds_double_up_to_a_limit),
+        cmocka_unit_test(a_round_without_a_sleep_is_followed_by_sleeps),
         cmocka_unit_test(the_longest_sleep_fits_the_rate),
         cmocka_unit_test(what_is_under_way_is_taken_soon),
         cmocka_unit_test(full_rings_halve_the_sleep),
