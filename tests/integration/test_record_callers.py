@@ -82,6 +82,35 @@ int main(void)
 }
 """
 
+# The file's function has a frame of 24 bytes. While the program runs, the function has 104, and below the return
+# address an address behind a call.
+CHANGES = """
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#define FUNCTION(name, bytes, more) \\
+    ".globl " #name "\\n.type " #name ", @function\\n.p2align 4\\n" #name ":\\n" \\
+    "sub $" #bytes ", %rsp\\n" more "mov $400000, %ecx\\n1: dec %ecx\\njnz 1b\\nadd $" #bytes ", %rsp\\nret\\n" \\
+    ".skip 64, 0x90\\n.size " #name ", . - " #name "\\n"
+__asm__(".text\\n.p2align 12\\n" FUNCTION(changed, 24, "")
+        ".p2align 12\\n" FUNCTION(other, 104, "mov %rsi, 24(%rsp)\\nmovq $0, 32(%rsp)\\n"));
+void changed(long n, void *decoy), other(long n, void *decoy);
+static void *behind;
+__attribute__((noinline)) static void note(void) { behind = __builtin_return_address(0); }
+__attribute__((noinline)) static void elsewhere(void) { note(); __asm__ volatile(""); }
+__attribute__((noinline, noclone)) static void calls(long n) { changed(n, behind); __asm__ volatile(""); }
+int main(void)
+{
+    elsewhere();
+    if (mprotect(changed, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+        return 1;
+    memcpy(changed, other, 128);
+    while (clock() < CLOCKS_PER_SEC)
+        calls(1);
+    return 0;
+}
+"""
+
 CALLERS = {
     ("main", "middle", "direct", "spin"),
     ("main", "middle", "pointed", "spin"),
@@ -132,6 +161,20 @@ class Callers(rec.Case):
             self.assertGreater(run.share_of(name), 1, name)
             strays = [stack for stack in run.stacks() if name in stack and "call_all" not in stack]
             self.assertEqual(strays, [])
+
+    def test_code_changed_at_run_time_gives_no_wrong_stack(self):
+        directory = self.new_directory()
+        with open(os.path.join(directory, "changes.c"), "w", encoding="utf-8") as file:
+            file.write(CHANGES)
+        program = os.path.join(directory, "changes")
+        subprocess.run(["gcc", *NO_CFI, "changes.c", "-o", program], cwd=directory, check=True)
+        run = self.recorded(program, rec_options=["-q", "-F", "999"])
+        stacks = {stack: weight for stack, weight in run.stacks().items() if "changed" in stack}
+        self.assertGreater(sum(stacks.values()), run.count("samples") / 2, run.summary)
+        complete = {stack[stack.index("main"):][:3] for stack in stacks if "[truncated]" not in stack}
+        self.assertLessEqual(complete, {("main", "calls", "changed")})
+        cuts = sum(int(value) for key, value in run.summary.items() if key.startswith("cut."))
+        self.assertEqual(int(run.summary["complete"]) + cuts, run.count("samples"), run.summary)
 
     def test_a_stripped_program_is_as_complete(self):
         program = self.build()

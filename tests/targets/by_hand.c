@@ -23,6 +23,7 @@ __asm__(
     "  jnz 1b\n"
     "  ret\n"
     ".p2align 4\n" FUNCTION(hand_leaf) "  call hand_work\n"
+                                       ".Lbehind_call:\n"
                                        "  call hand_work_behind\n"
                                        "  ret\n" END(hand_leaf)
     /* The loop lies behind an early return. */
@@ -126,6 +127,27 @@ __asm__(
                                          "  pop %rbx\n"
                                          "  pop %rbp\n"
                                          "  ret\n" END(hand_enters)
+    /* Words that look like return addresses lie below the true one, and SP is restored from memory: the frame is
+     * unknown. Called directly, the true one is the only one behind a call of hand_decoys. */
+    ".pushsection .data\n"
+    "hand_words: .quad .Lbehind_call, .Lbehind_data, .Lbehind_more_data\n"
+    "hand_sp: .quad 0\n"
+    ".popsection\n"
+    ".byte 0xe8, 0, 0, 0, 0\n"          /* data like a direct call */
+    ".Lbehind_data: .byte 0xff, 0xd0\n" /* like call *%rax */
+    ".Lbehind_more_data:\n"
+    ".p2align 4\n" FUNCTION(hand_decoys) "  mov %rsp, hand_sp(%rip)\n"
+                                         "  and $-64, %rsp\n"
+                                         "  sub $128, %rsp\n"
+                                         "  mov hand_words(%rip), %rax\n"
+                                         "  mov %rax, (%rsp)\n"
+                                         "  mov 8+hand_words(%rip), %rax\n"
+                                         "  mov %rax, 8(%rsp)\n"
+                                         "  mov 16+hand_words(%rip), %rax\n"
+                                         "  mov %rax, 16(%rsp)\n"
+                                         "  imul $7, %rdi, %rax\n"
+                                         "  mov hand_sp(%rip), %rsp\n"
+                                         "  ret\n" END(hand_decoys)
     /* … and on the stack, across calls. */
     FUNCTION(hand_realigns_and_calls) "  mov %rsp, %rax\n"
                                       "  and $-32, %rsp\n"
@@ -168,11 +190,12 @@ __asm__(
 long hand_leaf(long n), hand_pushes(long n), hand_realigns(long n), hand_realigns_and_calls(long n),
     hand_end(long n), hand_other(long n), hand_dispatches(long n), hand_branches(long n),
     hand_also_branches(long n), hand_first_entry(long n), hand_second_entry(long n),
-    hand_enters(long n);
+    hand_enters(long n), hand_decoys(long n);
 long (*hand_unnamed(void))(long n);
 
 static long (*volatile const by_pointer[])(long) = {
-    hand_leaf, hand_pushes, hand_realigns_and_calls, hand_realigns, hand_end, hand_other};
+    hand_leaf,  hand_pushes, hand_realigns_and_calls, hand_realigns, hand_end,
+    hand_other, hand_decoys};
 enum { COUNT = sizeof(by_pointer) / sizeof(by_pointer[0]) };
 
 __attribute__((noinline)) static long call_all(long n)
@@ -180,7 +203,7 @@ __attribute__((noinline)) static long call_all(long n)
     long sum = hand_leaf(n) + hand_pushes(n | 1) + hand_pushes(n & ~1L) + hand_realigns(n);
     sum += hand_realigns_and_calls(n) + hand_end(n) + hand_other(n);
     sum += hand_unnamed()(n) + hand_dispatches(n) + hand_branches(n) + hand_also_branches(n);
-    sum += hand_first_entry(n) + hand_second_entry(n) + hand_enters(n);
+    sum += hand_first_entry(n) + hand_second_entry(n) + hand_enters(n) + hand_decoys(n);
     for (int i = 0; i < COUNT; i++)
         sum += by_pointer[i](n + i);
     return sum;
