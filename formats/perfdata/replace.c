@@ -108,6 +108,16 @@ static int write_entry(const struct replacement *r, unsigned bit)
     return io_pwrite(r->fd, &r->sections[bit], SECTION_BYTES, at);
 }
 
+static int write_table(const struct replacement *r)
+{
+    struct section entries[HEADER_FEATURE_BITS];
+    unsigned count = 0;
+    for (unsigned bit = 0; bit < HEADER_FEATURE_BITS; bit++)
+        if (file_header_has(&r->header, bit))
+            entries[count++] = r->sections[bit];
+    return io_pwrite(r->fd, entries, (size_t)SECTION_BYTES * count, r->table_at);
+}
+
 static int grow_table(struct replacement *r, unsigned bit)
 {
     static const uint64_t none[HEADER_FEATURE_BITS / 64];
@@ -117,9 +127,8 @@ static int grow_table(struct replacement *r, unsigned bit)
     r->header.features[bit / 64] |= UINT64_C(1) << bit % 64;
     if (count_entries(&r->header, bit) < r->entries)
         err = io_pwrite(r->fd, none, sizeof(none), HEADER_AT_FEATURES);
-    for (unsigned i = 0; i < HEADER_FEATURE_BITS && err == 0; i++)
-        if (file_header_has(&r->header, i))
-            err = write_entry(r, i);
+    if (err == 0)
+        err = write_table(r);
     if (err)
         return err;
     return io_pwrite(r->fd, r->header.features, sizeof(r->header.features), HEADER_AT_FEATURES);
