@@ -40,28 +40,23 @@ bool admission_has_other_view(const struct process_slot *request, pid_t pid,
     return compare_views(request, pid, mappings) == -EXDEV;
 }
 
-static bool is_go(struct admission *admission, pid_t pid, const struct stat *file)
+struct executable admission_look(struct admission *admission, pid_t pid)
 {
     char link[64];
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    return go_programs_have(&admission->go_programs, pid, link, file);
-}
-
-bool admission_is_go(struct admission *admission, pid_t pid)
-{
     struct stat file;
-    uint64_t id;
-    return executable_id_read(pid, &file, &id) && is_go(admission, pid, &file);
+    struct executable executable = {0};
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    executable.is_there = executable_id_read(pid, &file, &executable.id);
+    executable.is_go =
+        executable.is_there && go_programs_have(&admission->go_programs, pid, link, &file);
+    return executable;
 }
 
 /* The reason against sampling; NULL: none. A process that has ended is not refused. */
-static const char *refusal(struct admission *admission, struct process *process,
+static const char *refusal(pid_t pid, const struct executable *executable,
                            const struct process_slot *request, const struct proc_maps *mappings,
                            bool *has_one_thread)
 {
-    struct stat file;
-    pid_t pid = process->pid;
-    bool has_file = executable_id_read(pid, &file, &process->executable_id);
     int err = compare_views(request, pid, mappings);
     if (err == -ENOENT || err == -ESRCH)
         return NULL;
@@ -73,7 +68,7 @@ static const char *refusal(struct admission *admission, struct process *process,
     *has_one_thread = status.threads == 1;
     if (status.tracer != 0)
         return "is being traced by a debugger";
-    if (has_file && is_go(admission, pid, &file))
+    if (executable->is_go)
         return "a Go program (the Go runtime owns the signals)";
     return NULL;
 }
@@ -96,16 +91,14 @@ static const char *choose_engine(const struct admission *admission, struct proce
     return process->engine == ENGINE_NONE ? "the kernel refuses perf events there" : NULL;
 }
 
-const char *admission_judge(struct admission *admission, struct process *process,
-                            const struct process *original, const struct process_slot *request,
+const char *admission_judge(const struct admission *admission, struct process *process,
+                            const struct executable *executable, const struct process_slot *request,
                             const struct proc_maps *mappings)
 {
     bool has_one_thread = true; /* as every forked child */
     const char *reason = NULL;
     process->engine = ENGINE_NONE;
-    if (original)
-        process->executable_id = original->executable_id;
-    else
-        reason = refusal(admission, process, request, mappings, &has_one_thread);
+    if (executable)
+        reason = refusal(process->pid, executable, request, mappings, &has_one_thread);
     return reason ? reason : choose_engine(admission, process, has_one_thread);
 }

@@ -20,8 +20,13 @@ struct admission {
 /* A reason, for a process that the launcher cannot look at. */
 extern const char admission_not_visible[];
 
-/* Whether the process runs a Go program: the Go runtime owns the signals. */
-bool admission_is_go(struct admission *admission, pid_t pid);
+/* The program of a process. */
+struct executable {
+    bool is_there; /* false: no file, or hidden */
+    bool is_go;    /* the Go runtime owns the signals */
+    uint64_t id;
+};
+struct executable admission_look(struct admission *admission, pid_t pid);
 
 /* A reason, for a program inside an emulator: the kernel shows the emulator. */
 extern const char admission_is_emulated[];
@@ -30,10 +35,10 @@ bool admission_has_other_view(const struct process_slot *request, pid_t pid,
                               const struct proc_maps *mappings);
 
 /*
- * Sets process->engine, and for perf-trap opens the event, disabled. original: the recorded parent
- * of a forked child that still runs the parent's program, or NULL; facts of the program hold for
- * the child. Returns the reason against sampling (static text), or NULL.
+ * Sets process->engine, and for perf-trap opens the event, disabled. executable: NULL for a forked
+ * child that still runs the program of its recorded parent, as judged for the parent. Returns the
+ * reason against sampling (static text), or NULL.
  */
-const char *admission_judge(struct admission *admission, struct process *process,
-                            const struct process *original, const struct process_slot *request,
+const char *admission_judge(const struct admission *admission, struct process *process,
+                            const struct executable *executable, const struct process_slot *request,
                             const struct proc_maps *mappings);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "record/process/membership.h"
 #include "record/process/untracked_reason.h"
+#include "record/procfs/pidfd_facts.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
@@ -30,8 +31,11 @@ struct join {
     struct process *before; /* the program that an exec replaced; NULL: none */
     int pid_fd;             /* -1: no descriptor is left */
     bool owns_pid_fd;       /* false: the pidfd is of the program before, or of the process */
+    struct pidfd_facts facts;
     struct target_memory *memory;
     struct rights rights;
+    const struct process *original; /* the recorded parent of a forked child; NULL: none */
+    struct executable executable;   /* without an original */
     struct proc_maps mappings;
 };
 
@@ -78,6 +82,7 @@ static struct process *enter(struct handshake *handshake, const struct join *joi
         .mapped_ns = start_ns,
         .checked_ns = handshake->round->now_ns,
         .account = cpu_account_start(start_cpu_ns, start_ns),
+        .executable_id = join->original ? join->original->executable_id : join->executable.id,
     };
     take_name(stated->name, process.name);
     handshake->has_command |= process.parent_pid == getpid();
@@ -114,10 +119,9 @@ static bool reply(struct join_request *request)
  * the memory. */
 static bool find_mappings(const struct handshake *handshake, struct join *join)
 {
-    const struct process *original = original_of(handshake, join);
     pid_t pid = join->identity.pid;
     const struct mapped_memory memory = {join->memory->inode, join->stated.memory_avma};
-    if (original && process_maps_inherit(original, &join->mappings))
+    if (join->original && process_maps_inherit(join->original, &join->mappings))
         return membership_maps(handshake->session, pid, memory);
     proc_maps_free(&join->mappings);
     return membership_read_maps(handshake->session, pid, memory, &join->mappings);
@@ -182,8 +186,8 @@ static const char *judge(struct handshake *handshake, struct process *process,
                          const struct join *join)
 {
     const char *reason =
-        admission_judge(&handshake->admission, process, original_of(handshake, join), &join->stated,
-                        &join->mappings);
+        admission_judge(&handshake->admission, process, join->original ? NULL : &join->executable,
+                        &join->stated, &join->mappings);
     if (process->event.count && is_readable(process->pid_fd)) /* may be another process' event */
         perf_event_close(&process->event);
     return reason;
@@ -253,8 +257,7 @@ static void follow(struct handshake *handshake, struct join *join, struct join_r
 static bool belongs_outside(struct handshake *handshake, const struct join *join)
 {
     return outside_has(handshake->outside, join->identity.pid) ||
-           (handshake->outside->is_permitted && !original_of(handshake, join) &&
-            admission_is_go(&handshake->admission, join->identity.pid));
+           (handshake->outside->is_permitted && join->executable.is_go);
 }
 
 /* The process runs on without a sampler. Where perf-ring is not available either, the process is
@@ -290,6 +293,13 @@ static bool is_guest(const struct join *join)
            admission_has_other_view(&join->stated, emulator->pid, &join->mappings);
 }
 
+static struct rights rights_of(const struct join *join)
+{
+    const struct pidfd_facts *facts = &join->facts;
+    return geteuid() == 0 && facts->is_known ? (struct rights){.uid = facts->uid, .gid = facts->gid}
+                                             : proc_rights_of_owner(join->identity.pid);
+}
+
 /* Maps the memory of the process that made the request. The pidfd comes before the proofs. */
 static bool identify(struct handshake *handshake, struct join *join)
 {
@@ -301,7 +311,8 @@ static bool identify(struct handshake *handshake, struct join *join)
     join->pid_fd = join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : join->before->pid_fd;
     int err = target_memory_map(&join->memory, join->identity.memory_fd);
     close(join->identity.memory_fd);
-    join->rights = proc_rights_of_owner(pid);
+    join->facts = pidfd_facts_read(join->pid_fd);
+    join->rights = rights_of(join);
     /* A memory of another user may be mapped there, but was not made there. */
     return err == 0 && (geteuid() != 0 || join->memory->uid == join->rights.uid);
 }
@@ -319,6 +330,16 @@ static bool load_statements(struct join *join)
     if (join->identity.parent_pid)
         stated->parent_pid = (uint32_t)join->identity.parent_pid;
     return true;
+}
+
+/* A forked child runs its parent's program. The program before ends now, and is no original. */
+static void look_at_program(struct handshake *handshake, struct join *join)
+{
+    join->original = original_of(handshake, join);
+    if (join->original == join->before)
+        join->original = NULL;
+    if (!join->original)
+        join->executable = admission_look(&handshake->admission, join->identity.pid);
 }
 
 static void give_size(struct handshake *handshake, const struct join_request *request)
@@ -351,9 +372,11 @@ static void take_request(struct handshake *handshake, struct join_request *reque
         reply(request);
         return;
     }
-    bool is_member =
-        identify(handshake, &join) && load_statements(&join) &&
-        membership_descends(handshake->session, handshake->processes, join.identity.pid);
+    bool is_member = identify(handshake, &join) && load_statements(&join) &&
+                     membership_descends(handshake->session, handshake->processes,
+                                         join.identity.pid, join.facts.parent);
+    if (is_member)
+        look_at_program(handshake, &join);
     if (is_member && belongs_outside(handshake, &join))
         leave_outside(handshake, &join, request);
     else if (is_member && find_mappings(handshake, &join))

@@ -51,14 +51,17 @@ static bool is_alive(const struct process *process)
 }
 
 /* The line of parents leads to the launcher, or to a proven descendant of the launcher. */
-static bool has_known_ancestor(const struct process_table *processes, pid_t pid)
+static bool has_known_ancestor(const struct process_table *processes, pid_t pid, pid_t parent)
 {
     for (int i = 0; i < GENERATIONS_MAX && pid > 0; i++) {
         const struct process *process = process_find(processes, pid);
         struct proc_stat stat;
         if (pid == getpid() || (process && is_alive(process)))
             return true;
-        pid = proc_stat_read(&stat, pid, 0) == 0 ? stat.parent : 0;
+        if (i == 0 && parent)
+            pid = parent;
+        else
+            pid = proc_stat_read(&stat, pid, 0) == 0 ? stat.parent : 0;
     }
     return false;
 }
@@ -80,7 +83,7 @@ static bool is_invited(const struct session *session, pid_t pid)
 }
 
 bool membership_descends(const struct session *session, const struct process_table *processes,
-                         pid_t pid)
+                         pid_t pid, pid_t parent)
 {
-    return has_known_ancestor(processes, pid) || is_invited(session, pid);
+    return has_known_ancestor(processes, pid, parent) || is_invited(session, pid);
 }

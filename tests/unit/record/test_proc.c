@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel writes into /proc/PID/maps, and what nobody should. */
+#include "record/procfs/pidfd_facts.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/proc_maps.h"
 
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -494,6 +496,10 @@ static void the_rights_of_an_undumpable_process_are_those_of_its_user(void **sta
     proc_rights_lower(&root, getpid());
     proc_rights_lower(&dropped, pid);
     proc_rights_lower(&other, pid);
+    int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pidfd_facts facts = pidfd_facts_read(pid_fd);
+    close(pid_fd);
+    assert_true(!facts.is_known || (facts.uid == 1234 && facts.gid == 4321));
     assert_true(root.uid == 0 && dropped.uid == 1234 && dropped.gid == 4321 && other.uid == 77);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -524,9 +530,33 @@ static void idle_and_stolen_time_is_no_cpu_time(void **state)
     assert_true(proc_runnable() > 0);
 }
 
+/* Linux before 6.13 has no such facts. */
+static void a_pidfd_has_the_facts_of_proc(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pidfd_facts facts = pidfd_facts_read(pid_fd);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    if (!facts.is_known)
+        skip();
+    assert_int_equal(facts.parent, getpid());
+    assert_int_equal(facts.uid, geteuid());
+    assert_int_equal(facts.gid, getegid());
+    assert_false(pidfd_facts_read(pid_fd).is_known);
+    close(pid_fd);
+    assert_false(pidfd_facts_read(-1).is_known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pidfd_has_the_facts_of_proc),
         cmocka_unit_test(only_executable_mappings_are_kept_with_all_that_is_known),
         cmocka_unit_test(strange_names_stay_one_path),
         cmocka_unit_test(the_mark_of_deleted_files_is_no_part_of_the_name),
