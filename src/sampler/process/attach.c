@@ -162,10 +162,13 @@ static bool attach_to_session(void)
 
 /* Large, and hardly touched. */
 struct private_memory {
-    uint32_t wiped[PAGE_BYTES / sizeof(uint32_t)]; /* by fork */
+    struct {
+        uint32_t words[PAGE_BYTES / sizeof(uint32_t)];
+        uint8_t *later_rings[SESSION_THREADS];
+    } wiped; /* by fork */
     struct thread_state threads[SESSION_THREADS];
-    uint8_t *later_rings[SESSION_THREADS];
 };
+_Static_assert(offsetof(struct private_memory, threads) % PAGE_BYTES == 0, "whole pages");
 
 static bool make_private_memory(void)
 {
@@ -174,11 +177,11 @@ static bool make_private_memory(void)
                                  SECCOMP_MAP_PRIVATE, -1),
                      sizeof(*memory));
     if (!memory ||
-        raw_failed(own_syscall(ADVISE, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
+        raw_failed(own_syscall(ADVISE, &memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
-    process_alive = memory->wiped;
+    process_alive = memory->wiped.words;
     process.threads = memory->threads;
-    process.later_rings = memory->later_rings;
+    process.later_rings = memory->wiped.later_rings;
     return true;
 }
 

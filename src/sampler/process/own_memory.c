@@ -80,13 +80,12 @@ bool own_memory_make(long *fd, uint64_t *inode)
 
 void own_memory_forget(void)
 {
-    for (uint32_t i = SESSION_FIRST_RINGS; i < SESSION_THREADS && process.later_rings[i]; i++)
-        process.later_rings[i] = NULL;
     process.memory = NULL;
     process.slot = NULL;
     process.verdict = NULL;
 }
 
+/* Before the first thread with a later ring. */
 void own_memory_free(void)
 {
     if (process.memory)
