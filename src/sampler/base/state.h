@@ -85,8 +85,8 @@ struct process {
     struct process_slot *slot;
     const struct process_verdict *verdict;
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
-    uint8_t **later_rings;        /* rings not mapped at first, by index; NULL: not mapped yet */
-    uint32_t pid;                 /* when it joined; 0: never */
+    uint8_t **later_rings;        /* rings not mapped at first, by index; wiped by fork */
+    uint32_t pid, parent_pid;     /* when it joined; 0: never */
     uint32_t number;              /* 1 + the verdict's index; 0: not recorded */
     uint32_t joins;               /* joins of this process and its forked ancestors */
     enum engine engine;           /* ENGINE_NONE: the sampler is inert */

@@ -14,7 +14,7 @@ static struct join_request *claim(void)
             !swap_acq_rel(&request->state, REQUEST_FREE, REQUEST_CLAIMED))
             continue;
         raise_to(&requests->used, i + 1);
-        request->pid = (uint32_t)own_syscall(GETPID);
+        request->pid = process.pid;
         request->name[0] = '\0';
         own_syscall(GET_NAME, PR_GET_NAME, request->name);
         return request;
@@ -60,7 +60,7 @@ static void end(struct join_request *request, bool was_answered)
 
 static void await_reply(struct join_request *request)
 {
-    bool is_command = (uint32_t)own_syscall(GETPPID) == process.tables->header.launcher_pid;
+    bool is_command = process.parent_pid == process.tables->header.launcher_pid;
     store_release(&request->state, REQUEST_MADE); /* publishes the request */
     launcher_await(&request->state, REQUEST_REPLIED,
                    is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS);

@@ -51,7 +51,7 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
 {
     struct process_slot *slot = process.slot;
     slot->pid = process.pid;
-    slot->parent_pid = (uint32_t)own_syscall(GETPPID);
+    slot->parent_pid = process.parent_pid;
     slot->start_ticks = start_ticks;
     slot->start_cpu_ns = start_cpu_ns;
     slot->copy_of = copy_of;
@@ -121,6 +121,8 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     uint64_t memory_inode;
     uint32_t copy_of = process.number;
     process.number = 0;
+    process.pid = (uint32_t)own_syscall(GETPID);
+    process.parent_pid = (uint32_t)own_syscall(GETPPID);
     if (launcher_is_stale()) {
         add_relaxed(&process.requests->lost_launcher_away, 1);
         return;
@@ -129,7 +131,6 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
         join_request_refuse(REQUEST_NO_MEMORY);
         return;
     }
-    process.pid = (uint32_t)own_syscall(GETPID);
     fill_process(start_cpu_ns, start_ticks, copy_of);
     if (prepare(stack_start_avma))
         join_request_make((uint32_t)memory_fd, memory_inode);
