@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""When threads had a processor, by the kernel's scheduler tracepoints: an instance of ftrace, as root, independent of rec.
+
+    with sched_truth.Recording() as truth:
+        ...
+    thread = truth.threads()[tid]
+    thread.between(start_ns, end_ns)   ->  Times(cpu, waiting, runnable, stolen), ns of CLOCK_MONOTONIC
+
+A thread waits from the switch that takes its processor in a sleeping state to the wake-up, and is runnable from the
+wake-up, or from a preemption, to the next switch: `perf sched timehist` sums the same intervals. `perf record` of the
+same events loses single wake-ups without a record of the loss: a sum of 436.6 ms in schedstat had 436.9 ms by ftrace,
+and 424.4 ms by perf. In virtual machines, 0.3 % of the switches have no event.
+"""
+import bisect
+import collections
+import os
+import re
+
+EVENTS = ("sched/sched_switch", "sched/sched_wakeup", "sched/sched_wakeup_new", "sched/sched_stat_runtime",
+          "task/task_rename")
+TRACING = "/sys/kernel/tracing"
+BUFFER_KB = 60000  # for each processor
+LINE = re.compile(r"^ *.+-\d+ +\[\d+\] \S+ +(?P<s>\d+)\.(?P<us>\d{6}): (?P<event>\w+): (?P<text>.*)$")
+SWITCH = re.compile(r"prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .* next_pid=(\d+) ")
+PID = re.compile(r"\bpid=(\d+) ")
+RUNTIME = re.compile(r" pid=(\d+) runtime=(\d+) ")
+ON, WAITING, RUNNABLE = "cpu", "waiting", "runnable"
+# The account of a turn and its tracepoints differ by some microseconds. A larger difference is time of a virtual
+# machine without a physical processor.
+STOLEN_MIN_NS = 300_000
+Times = collections.namedtuple("Times", (ON, WAITING, RUNNABLE, "stolen"))
+Change = collections.namedtuple("Change", "time state")
+Run = collections.namedtuple("Run", "end cpu")
+
+
+def is_available():
+    return os.geteuid() == 0 and os.path.isdir(os.path.join(TRACING, "instances"))
+
+
+class Thread:
+    def __init__(self):
+        self.changes = []  # states from these times on
+        self.runs = []     # CPU time up to these times, of the scheduler's account
+        self.exec_ns = None
+
+    def turns(self):
+        return sum(change.state == ON for change in self.changes)
+
+    def state(self):
+        return self.changes[-1].state if self.changes else None
+
+    def lose_processor(self, now, state):
+        if self.changes and self.state() != ON:  # this switch has no event: the account began then
+            starts = [run.end - run.cpu for run in self.runs if run.end > self.changes[-1].time]
+            self.changes.append(Change(max(self.changes[-1].time, min(starts, default=now)), ON))
+        self.changes.append(Change(now, state))
+
+    def intervals(self, start_ns, end_ns):
+        ends = [change.time for change in self.changes[1:]] + [end_ns]
+        for change, end in zip(self.changes, ends):
+            if end > start_ns and change.time < end_ns:
+                yield change.state, max(change.time, start_ns), min(end, end_ns)
+
+    def account(self, start_ns, end_ns):
+        sum_ns = 0
+        first = bisect.bisect_right(self.runs, start_ns, key=lambda run: run.end)
+        for i in range(first, len(self.runs)):
+            run = self.runs[i]
+            if run.end - run.cpu >= end_ns:
+                break
+            sum_ns += min(run.end, end_ns) - max(run.end - run.cpu, start_ns)
+        return sum_ns
+
+    def between(self, start_ns, end_ns):
+        sums = dict.fromkeys((ON, WAITING, RUNNABLE, "stolen"), 0)
+        for state, begin, end in self.intervals(start_ns, end_ns):
+            sums[state] += end - begin
+            stolen = end - begin - self.account(begin, end) if state == ON else 0
+            sums["stolen"] += stolen if stolen > STOLEN_MIN_NS else 0
+        sums[ON] = self.account(start_ns, end_ns)
+        return Times(**sums)
+
+    def start_ns(self, is_command):
+        """The records of a command begin with its exec."""
+        return self.exec_ns if is_command else self.changes[0].time
+
+
+class Recording:
+    def __init__(self):
+        self.instance = os.path.join(TRACING, "instances", f"rec-test-{os.getpid()}")
+        self.lines = []
+
+    def write(self, name, text):
+        with open(os.path.join(self.instance, name), "w", encoding="ascii") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.instance, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def __enter__(self):
+        os.mkdir(self.instance)
+        self.write("tracing_on", "0")
+        self.write("trace_clock", "mono")
+        self.write("buffer_size_kb", str(BUFFER_KB))
+        for event in EVENTS:
+            self.write(f"events/{event}/enable", "1")
+        self.write("tracing_on", "1")
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.write("tracing_on", "0")
+            self.lines = self.read("trace").splitlines()
+            lost = [re.search(r"(?m)^overrun: (\d+)", self.read(f"per_cpu/{processor}/stats"))[1]
+                    for processor in os.listdir(os.path.join(self.instance, "per_cpu"))]
+        finally:
+            os.rmdir(self.instance)
+        if any(int(count) for count in lost):
+            raise AssertionError(f"ftrace has lost scheduler events: {lost}")
+
+    def threads(self):
+        """By tid."""
+        threads = collections.defaultdict(Thread)
+        for line in self.lines:
+            found = LINE.match(line)
+            if found:
+                take(threads, found["event"], int(found["s"]) * 10**9 + int(found["us"]) * 1000, found["text"])
+        return threads
+
+
+def take(threads, event, now, text):
+    if event == "sched_switch":
+        before, state, after = SWITCH.search(text).groups()
+        threads[int(before)].lose_processor(now, RUNNABLE if state.startswith("R") else WAITING)
+        threads[int(after)].changes.append(Change(now, ON))
+    elif event == "sched_stat_runtime":
+        tid, runtime = RUNTIME.search(text).groups()
+        threads[int(tid)].runs.append(Run(now, int(runtime)))
+    elif event == "sched_wakeup_new":
+        threads[int(PID.search(text)[1])].changes.append(Change(now, RUNNABLE))
+    elif event == "sched_wakeup":
+        thread = threads[int(PID.search(text)[1])]
+        if thread.state() in (WAITING, None):
+            thread.changes.append(Change(now, RUNNABLE))
+    elif event == "task_rename":
+        thread = threads[int(PID.search(text)[1])]
+        thread.exec_ns = thread.exec_ns or now

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The times of threads in a capture, against the scheduler's tracepoints.
+
+    run, threads = self.record_program(PROGRAMS[name])   `rec --off-cpu` of the program under load, as nobody
+    self.check_times(run, threads)
+"""
+import os
+import subprocess
+
+import sched_truth
+from waiting_programs import AS_NOBODY, child_of, wait_for
+
+import rec
+
+MS = 10**6
+KINDS = ("cpu", "waiting", "runnable")
+# The tracepoint of a switch or a wake-up comes so long after the instant of the scheduler's account.
+TRACEPOINT_NS = 2000
+# The account of an ended thread is gone. It is read at ticks: later wake-ups are part of the waits. The account of the
+# command has begun before its exec: wake-ups before the first tick are part of its waits.
+UNREAD_NS = 30 * MS
+PRIORITY = -15  # of rec, which reads the account at its ticks
+
+
+def give_priority(pid):
+    """To the threads of rec, not to the program."""
+    tasks = f"/proc/{pid}/task"
+    wait_for(lambda: len(os.listdir(tasks)) >= 4, "the start of the recorder's threads")
+    for tid in os.listdir(tasks):
+        os.setpriority(os.PRIO_PROCESS, int(tid), PRIORITY)
+
+
+class Case(rec.Case):
+    def record_program(self, kind):
+        """(run, threads by tid, as the tracepoints have them)"""
+        if not sched_truth.is_available():
+            self.skipTest("the scheduler's tracepoints need root, and tracefs")
+        os.chmod(self.directory, 0o755)
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        program = kind(directory)
+        for needed in program.needs:
+            self.need_program(needed)
+        with sched_truth.Recording() as truth:
+            with open(os.path.join(directory, "stderr"), "w+b") as errors, subprocess.Popen(
+                    [rec.REC, "--off-cpu", "-o", "rec.data", "--", *program.command], cwd=directory,
+                    env={**os.environ, "HOME": directory}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=errors, **AS_NOBODY) as running:
+                give_priority(running.pid)
+                if program.is_driven:
+                    program.drive(child_of(running.pid, program.command[0]))
+                running.wait(timeout=200)
+                errors.seek(0)
+                run = rec.Run(running, directory, 0)
+                run.stderr = errors.read()
+        self.assertEqual(run.status, 0, run.stderr.decode(errors="replace"))
+        return run, truth.threads()
+
+    @staticmethod
+    def differences(thread, truth, is_command):
+        """(kind, time, expected time) where they differ by more than a millisecond and a percent."""
+        life, start = thread["lifetime_ns"], truth.start_ns(is_command)
+        expected = truth.between(start, start + life)
+        # the account counts the time from a wake-up to the switch as CPU time, and so does rec
+        runnable = life - expected.cpu - expected.stolen - expected.waiting
+        expected = expected._replace(runnable=max(0, runnable))
+        unread = truth.between(max(start, start + life - UNREAD_NS), start + life).runnable
+        unread += truth.between(start, start + UNREAD_NS).runnable if is_command else 0
+        late = TRACEPOINT_NS * truth.turns()
+        for kind in KINDS:
+            time, wanted = thread[f"{kind}_ns"], getattr(expected, kind)
+            slack = max(MS, wanted / 100) + late
+            less = slack + (unread if kind == "runnable" else 0)
+            more = slack + {"cpu": expected.stolen, "waiting": unread, "runnable": 0}[kind]
+            if not wanted - less <= time <= wanted + more:
+                yield kind, time, wanted
+
+    def check_times(self, run, threads):
+        totals, failures = dict.fromkeys(KINDS, 0), []
+        command = run.info["threads"][0]["tid"]
+        for thread in run.info["threads"]:
+            tid, name, life = thread["tid"], thread["name"], thread["lifetime_ns"]
+            for kind in KINDS:
+                totals[kind] += thread[f"{kind}_ns"]
+            if abs(sum(thread[f"{kind}_ns"] for kind in KINDS) - life) > life / 200:
+                failures.append(f"{tid} {name}: the times do not add up to the lifetime")
+            failures += [f"{tid} {name} {kind} {time / MS:.3f} ms, expected {wanted / MS:.3f}, lifetime {life / MS:.1f}"
+                         for kind, time, wanted in self.differences(thread, threads[tid], tid == command)]
+        print(f"  {len(run.info['threads'])} threads,", ", ".join(f"{kind} {totals[kind] / 1e9:.3f} s" for kind in KINDS))
+        self.assertEqual(run.count("off_cpu.lost_records"), 0)
+        self.assertFalse(failures, "\n".join(failures))
