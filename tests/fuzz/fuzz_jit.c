@@ -28,10 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     } else if (bytes[0] % 3 == 1) {
         (void)jit_dump_parse(&codes, &(struct jit_counter){.multiplier = 1}, bytes + 1, size - 1);
     } else {
-        struct kallsyms *kallsyms = kallsyms_parse(bytes + 1, size - 1);
-        if (kallsyms)
-            (void)kallsyms_find(kallsyms, 0x1000, &result);
+        const uint64_t avmas[] = {0x1000, UINT64_MAX};
+        FILE *file = fmemopen((void *)(bytes + 1), size - 1, "r");
+        struct kallsyms *kallsyms = file ? kallsyms_read(file, avmas, 2) : NULL;
+        for (size_t i = 0; kallsyms && i < 2; i++)
+            (void)kallsyms_find(kallsyms, avmas[i], &result);
         kallsyms_close(kallsyms);
+        if (file)
+            fclose(file);
     }
     look_up(&codes);
     jit_codes_free(&codes);

@@ -2,26 +2,29 @@
 #include "convert/symbolize/kallsyms.h"
 
 #include "base/containers/array.h"
-#include "base/files/io.h"
+#include "base/containers/buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-enum { FILE_BYTES_MAX = 256 << 20 };
 /* Symbols have no size: the last symbol before a gap, or before the end, is limited. */
 #define LARGEST_SYMBOL (UINT64_C(1) << 20)
+enum { READ_BYTES = 1 << 16 };
 
-struct kernel_symbol {
-    uint64_t avma;
-    const char *name;
+struct kernel_name {
+    uint64_t avma; /* wanted */
+    uint64_t
+        symbol_avma;    /* the last symbol up to avma, behind the wanted address before; 0: none */
+    struct buffer name; /* of the symbol; terminated */
+    size_t source;      /* index of the name with the last symbol up to avma */
 };
 
 struct kallsyms {
-    char *text; /* with the terminated names */
-    struct kernel_symbol *symbols;
-    size_t count, capacity;
+    struct kernel_name *names; /* by avma */
+    size_t count;
+    bool has_symbols, failed;
     struct symbol_frame frame;
 };
 
@@ -29,59 +32,71 @@ void kallsyms_close(struct kallsyms *kallsyms)
 {
     if (!kallsyms)
         return;
-    free(kallsyms->text);
-    free(kallsyms->symbols);
+    for (size_t i = 0; i < kallsyms->count; i++)
+        buffer_free(&kallsyms->names[i].name);
+    free(kallsyms->names);
     free(kallsyms);
 }
 
-static int by_address(const void *left, const void *right)
+/* The later of two symbols with equal addresses. */
+static void take_symbol(struct kallsyms *kallsyms, uint64_t avma, const char *name, size_t bytes)
 {
-    const struct kernel_symbol *a = left, *b = right;
-    return (a->avma > b->avma) - (a->avma < b->avma);
+    size_t at = ARRAY_COUNT_BELOW(kallsyms->names, kallsyms->count, avma, avma);
+    struct kernel_name *wanted = &kallsyms->names[at];
+    kallsyms->has_symbols = true;
+    if (at == kallsyms->count || avma < wanted->symbol_avma)
+        return;
+    wanted->symbol_avma = avma;
+    buffer_clear(&wanted->name);
+    buffer_append(&wanted->name, name, bytes);
+    buffer_u8(&wanted->name, 0);
+    kallsyms->failed |= wanted->name.failed;
 }
 
-/* "ffffffff81000000 T _stext", "ffffffffc0000000 t ext4_fill_super\t[ext4]"; terminates the
- * name. */
-static bool add_line(struct kallsyms *kallsyms, char *line)
+/* "ffffffff81000000 T _stext", "ffffffffc0000000 t ext4_fill_super\t[ext4]". */
+static void take_line(struct kallsyms *kallsyms, const char *line)
 {
     char *end;
     uint64_t avma = strtoull(line, &end, 16);
-    if (avma == 0 || end[0] != ' ' || end[1] == '\0' || !strchr("tTwW", end[1]) || end[2] != ' ' ||
-        end[3] == '\0')
-        return true;
-    struct kernel_symbol *symbol =
-        ARRAY_PUSH(kallsyms->symbols, kallsyms->count, kallsyms->capacity);
-    if (!symbol)
-        return false;
-    end[3 + strcspn(end + 3, "\t")] = '\0';
-    *symbol = (struct kernel_symbol){.avma = avma, .name = end + 3};
-    return true;
+    if (avma == 0 || end[0] != ' ' || end[1] == '\0' || !strchr("tTwW", end[1]) || end[2] != ' ')
+        return;
+    size_t bytes = strcspn(end + 3, "\t\n");
+    if (bytes)
+        take_symbol(kallsyms, avma, end + 3, bytes);
 }
 
-/* text: terminated, owned by the result, or freed. */
-static struct kallsyms *parse(char *text)
+static struct kallsyms *new_kallsyms(const uint64_t *avmas, size_t count)
 {
     struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
-    if (!kallsyms) {
-        free(text);
+    struct kernel_name *names = calloc(count + 1, sizeof(*names));
+    if (!kallsyms || !names) {
+        free(kallsyms);
+        free(names);
         return NULL;
     }
-    kallsyms->text = text;
-    bool is_good = text != NULL;
-    char *rest = text;
-    for (char *line; is_good && (line = strsep(&rest, "\n"));)
-        is_good = add_line(kallsyms, line);
-    if (!is_good || kallsyms->count == 0) {
-        kallsyms_close(kallsyms);
-        return NULL;
-    }
-    qsort(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), by_address);
+    for (size_t i = 0; i < count; i++)
+        names[i].avma = avmas[i];
+    *kallsyms = (struct kallsyms){.names = names, .count = count};
     return kallsyms;
 }
 
-struct kallsyms *kallsyms_parse(const void *bytes, size_t size)
+struct kallsyms *kallsyms_read(FILE *file, const uint64_t *avmas, size_t count)
 {
-    return parse(strndup(bytes ? bytes : "", size));
+    struct kallsyms *kallsyms = new_kallsyms(avmas, count);
+    char *line = NULL;
+    size_t capacity = 0, source = 0;
+    while (kallsyms && getline(&line, &capacity, file) > 0)
+        take_line(kallsyms, line);
+    free(line);
+    if (!kallsyms || !kallsyms->has_symbols || kallsyms->failed) {
+        kallsyms_close(kallsyms);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        source = kallsyms->names[i].symbol_avma ? i : source;
+        kallsyms->names[i].source = source;
+    }
+    return kallsyms;
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -104,31 +119,34 @@ static bool is_of_this_boot(const struct perfdata_facts *facts)
     return facts->last_sample_ns <= now_ns(CLOCK_BOOTTIME);
 }
 
-enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_facts *facts)
+enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_facts *facts,
+                                  const uint64_t *avmas, size_t count)
 {
     *out = NULL;
     if (!is_of_this_boot(facts))
         return KALLSYMS_ELSEWHERE;
-    struct buffer text = {0};
-    int err = io_read_file("/proc/kallsyms", &text, FILE_BYTES_MAX);
-    buffer_u8(&text, 0);
-    if (err == 0 && !text.failed)
-        *out = parse((char *)text.bytes);
-    else
-        buffer_free(&text);
+    FILE *file = fopen("/proc/kallsyms", "re");
+    if (!file)
+        return KALLSYMS_HIDDEN;
+    setvbuf(file, NULL, _IOFBF, READ_BYTES);
+    *out = kallsyms_read(file, avmas, count);
+    fclose(file);
     return *out ? KALLSYMS_READ : KALLSYMS_HIDDEN;
 }
 
 bool kallsyms_find(struct kallsyms *kallsyms, uint64_t avma, struct symbol_result *result)
 {
-    size_t low = ARRAY_COUNT_UP_TO(kallsyms->symbols, kallsyms->count, avma, avma);
-    if (low == 0 || avma - kallsyms->symbols[low - 1].avma >= LARGEST_SYMBOL)
+    size_t low = ARRAY_COUNT_UP_TO(kallsyms->names, kallsyms->count, avma, avma);
+    if (low == 0 || kallsyms->names[low - 1].avma != avma)
         return false;
-    const struct kernel_symbol *symbol = &kallsyms->symbols[low - 1];
-    kallsyms->frame = (struct symbol_frame){.name = symbol->name, .system_name = symbol->name};
+    const struct kernel_name *found = &kallsyms->names[kallsyms->names[low - 1].source];
+    if (!found->symbol_avma || avma - found->symbol_avma >= LARGEST_SYMBOL)
+        return false;
+    const char *name = (const char *)found->name.bytes;
+    kallsyms->frame = (struct symbol_frame){.name = name, .system_name = name};
     *result = (struct symbol_result){.frames = &kallsyms->frame,
                                      .frame_count = 1,
-                                     .symbol_name = symbol->name,
-                                     .symbol_svma = symbol->avma};
+                                     .symbol_name = name,
+                                     .symbol_svma = found->symbol_avma};
     return true;
 }

@@ -101,11 +101,35 @@ static bool look_up(const struct resolver *resolver, size_t place, struct symbol
     return symbolizer_find(&resolver->symbolizer, place, result);
 }
 
-/* Called while workers run: reading /proc/kallsyms takes 45 ms. */
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Ascending, owned; NULL: out of memory. */
+static uint64_t *kernel_addresses(const struct profile *profile, size_t *count)
+{
+    uint64_t *avmas = calloc(profile->address_count + 1, sizeof(*avmas));
+    *count = 0;
+    for (size_t i = 0; avmas && i < profile->address_count; i++)
+        if (addresses_are_of_kernel(profile, profile->addresses[i].lib))
+            avmas[(*count)++] = profile->addresses[i].svma;
+    if (*count)
+        qsort(avmas, *count, sizeof(*avmas), by_number);
+    return avmas;
+}
+
+/* Called while workers run: reading /proc/kallsyms takes 35 ms. */
 static void open_kernel(struct resolver *resolver)
 {
-    if (resolver->is_kernel_needed &&
-        kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
+    size_t count = 0;
+    uint64_t *avmas =
+        resolver->is_kernel_needed ? kernel_addresses(resolver->profile, &count) : NULL;
+    bool is_hidden = avmas && kallsyms_open(&resolver->kallsyms, resolver->facts, avmas, count) ==
+                                  KALLSYMS_HIDDEN;
+    free(avmas);
+    if (is_hidden)
         profile_add_note(resolver->profile, "no_names",
                          "kernel addresses are hidden: names of kernel functions need "
                          "`sysctl kernel.kptr_restrict=0`, or root");

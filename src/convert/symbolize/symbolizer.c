@@ -56,7 +56,7 @@ int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count, bo
 {
     uint32_t lib = symbolizer->profile->addresses[symbolizer->order[first]].lib;
     size_t ranges = range_count(symbolizer, lib, count);
-    bool has_more = may_have_debug_info(symbolizer, lib);
+    bool has_more = only_debug_info || may_have_debug_info(symbolizer, lib);
     for (size_t i = 0; i < ranges; i++) {
         size_t start = count * i / ranges, end = count * (i + 1) / ranges;
         struct symbolize_range *range =
