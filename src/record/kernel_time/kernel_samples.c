@@ -146,7 +146,8 @@ static void take_sample(struct kernel_samples *kernel, struct ring_record *recor
 {
     struct thread *thread = find_thread(kernel, record);
     bool is_own =
-        signal_delivery_has(&kernel->delivery, record->kernel_frames, record->kernel_count);
+        signal_delivery_has(&kernel->delivery, record->kernel_frames, record->kernel_count) ||
+        signal_delivery_is_return(record->stack, record->stack_bytes);
     if (!thread || record->kernel_count == 0 || is_own)
         return;
     if (record->time_ns < thread->process->mapped_ns)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/kernel_time/signal_delivery.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6 /* Linux 5.13, unknown to older C libraries */
+#endif
 
 /* Linux 6.18 inlines exit_to_user_mode_loop() there; earlier kernels call one of the others
  * (include/linux/entry-common.h). */
@@ -49,6 +54,20 @@ void signal_delivery_read(struct signal_delivery *delivery, FILE *symbols)
         *open = (struct delivery_function){.start_avma = avma, .end_avma = avma, .kind = kind};
     }
     free(line);
+}
+
+/* At rt_sigreturn(2), SP is behind the restorer's address: struct rt_sigframe (asm/sigframe.h,
+ * x86-64) has the context there, then the siginfo of the signal. */
+bool signal_delivery_is_return(const uint8_t *stack, size_t stack_bytes)
+{
+    enum { CONTEXT_BYTES = 304 };
+    struct {
+        int32_t signo, error, code;
+    } info;
+    if (stack_bytes < CONTEXT_BYTES + sizeof(info))
+        return false;
+    memcpy(&info, stack + CONTEXT_BYTES, sizeof(info));
+    return info.signo == SIGTRAP && info.code == TRAP_PERF;
 }
 
 /* Return addresses: the end belongs to the function of a call at its end. */

@@ -7,7 +7,7 @@
  *     entry                              exit
  *
  * The program's other returns from this interrupt have no work to do, except for a switch to
- * another thread.
+ * another thread. The handler ends with rt_sigreturn(2), from the frame of this signal.
  */
 #pragma once
 
@@ -30,6 +30,9 @@ struct signal_delivery {
 /* symbols: /proc/kallsyms, in the order of addresses. A kernel without the functions leaves an
  * empty table: then no sample is of the sampler. */
 void signal_delivery_read(struct signal_delivery *delivery, FILE *symbols);
+
+/* Whether a system call with this user stack is the return from the sampler's signal. */
+bool signal_delivery_is_return(const uint8_t *stack, size_t stack_bytes);
 
 /* frames: of the kernel, innermost first. */
 bool signal_delivery_has(const struct signal_delivery *delivery, const uint64_t *frames,

@@ -7,9 +7,12 @@
 #include "unwind/registers.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -55,6 +58,39 @@ static void other_kernel_time_is_the_programs(void **state)
     assert_false(is_own(symbols, TIMER, EXIT, PENDING));
     assert_false(is_own("0000000000000000 T asm_sysvec_apic_timer_interrupt\n", EXIT, EXIT, TIMER));
     assert_false(is_own("\n", EXIT, EXIT, TIMER));
+}
+
+/* The kernel's own frame: this is the stack at the return from a handler. */
+static uint8_t at_return[1024];
+
+static void copy_frame(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    memcpy(at_return, context, sizeof(at_return));
+}
+
+static void take_signal(int number, int code)
+{
+    const struct sigaction action = {.sa_sigaction = copy_frame, .sa_flags = SA_SIGINFO};
+    siginfo_t info = {.si_signo = number, .si_code = code};
+    assert_int_equal(sigaction(number, &action, NULL), 0);
+    assert_int_equal(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, &info), 0);
+}
+
+static void the_return_from_the_samplers_signal_is_the_samplers(void **state)
+{
+    (void)state;
+    enum { TRAP_BY_EVENT = 6, TRAP_BY_BREAKPOINT = 1, FRAME_BYTES = 304 + 12 };
+    take_signal(SIGTRAP, TRAP_BY_EVENT);
+    assert_true(signal_delivery_is_return(at_return, sizeof(at_return)));
+    assert_true(signal_delivery_is_return(at_return, FRAME_BYTES));
+    assert_false(signal_delivery_is_return(at_return, FRAME_BYTES - 1));
+    assert_false(signal_delivery_is_return(NULL, 0));
+    take_signal(SIGTRAP, TRAP_BY_BREAKPOINT);
+    assert_false(signal_delivery_is_return(at_return, sizeof(at_return)));
+    take_signal(SIGUSR1, TRAP_BY_EVENT);
+    assert_false(signal_delivery_is_return(at_return, sizeof(at_return)));
 }
 
 /* Registers in the order of RING_REGISTERS: SP is the eighth, IP the ninth. */
@@ -119,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_return_from_the_timer_with_work_is_the_samplers),
         cmocka_unit_test(other_kernel_time_is_the_programs),
+        cmocka_unit_test(the_return_from_the_samplers_signal_is_the_samplers),
         cmocka_unit_test(a_copy_has_registers_stack_and_weight),
         cmocka_unit_test(without_a_user_stack_there_is_no_copy),
     };
