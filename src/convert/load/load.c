@@ -161,11 +161,11 @@ static int load_event(struct loader *loader, const struct perfdata_event *event)
     case PERFDATA_SAMPLE:
         return samples_take(&loader->samples, event);
     case PERFDATA_CGROUP:
-        return samples_cgroup(&loader->samples, event);
+        return cgroups_name(&loader->samples.cgroups, event);
     case PERFDATA_DEFERRED:
         return samples_deferred(&loader->samples, event);
     case PERFDATA_SWITCH:
-        return samples_switch(&loader->samples, event);
+        return off_cpu_record(&loader->samples.off_cpu, event);
     case PERFDATA_MAPPING:
         return load_mapping(loader, event);
     case PERFDATA_KSYMBOL:

@@ -60,7 +60,7 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
     if (err == 0)
         err = deferred_init(&samples->deferred);
     if (err == 0)
-        err = thread_lives_init(&samples->lives, tasks->profile, reader);
+        err = thread_lives_init(&samples->lives, &samples->events);
     if (err == 0)
         err = cgroups_init(&samples->cgroups, tasks->profile);
     if (err == 0)
@@ -219,16 +219,6 @@ int samples_deferred(struct samples *samples, const struct perfdata_event *event
     samples->callchain.time_ns = event->time_ns;
     return deferred_resume(&samples->deferred, &samples->callchain, event,
                            &samples->tasks->processes[process].map);
-}
-
-int samples_switch(struct samples *samples, const struct perfdata_event *event)
-{
-    return off_cpu_record(&samples->off_cpu, event);
-}
-
-int samples_cgroup(struct samples *samples, const struct perfdata_event *event)
-{
-    return event->path ? cgroups_name(&samples->cgroups, event) : 0;
 }
 
 /* Deferred callchains first: their samples may start off-CPU times. */

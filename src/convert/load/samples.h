@@ -45,11 +45,10 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
                  const struct filter *filter);
 void samples_free(struct samples *samples);
 
-/* SAMPLE, DEFERRED, SWITCH, CGROUP, in the order of time. 0 or -ENOMEM. */
+/* SAMPLE and DEFERRED, in the order of time; SWITCH and CGROUP go to off_cpu and cgroups. 0 or
+ * -ENOMEM. */
 int samples_take(struct samples *samples, const struct perfdata_event *event);
 int samples_deferred(struct samples *samples, const struct perfdata_event *event);
-int samples_switch(struct samples *samples, const struct perfdata_event *event);
-int samples_cgroup(struct samples *samples, const struct perfdata_event *event);
 
 /* At the end of the recording: completes pending samples, sorts, chooses the main event. 0 or
  * -ENOMEM. */

@@ -14,10 +14,10 @@ struct key {
     uint64_t value;
 };
 
-int thread_lives_init(struct thread_lives *life, struct profile *profile,
-                      const struct perfdata_reader *reader)
+int thread_lives_init(struct thread_lives *life, const struct events *events)
 {
-    *life = (struct thread_lives){.profile = profile, .reader = reader, .keys = intern_new()};
+    *life =
+        (struct thread_lives){.profile = events->profile, .events = events, .keys = intern_new()};
     return life->keys ? 0 : -ENOMEM;
 }
 
@@ -130,8 +130,8 @@ void thread_lives_fork(struct thread_lives *life, uint32_t thread)
 
 static bool is_recorded(const struct thread_lives *life)
 {
-    for (size_t i = 0; i < perfdata_attr_count(life->reader); i++)
-        if (kind_of(event_role_of(perfdata_attr(life->reader, i))) != PROFILE_LIVES)
+    for (size_t i = 0; i < life->events->count; i++)
+        if (kind_of(event_role_of(life->events->items[i].attr)) != PROFILE_LIVES)
             return true;
     return false;
 }

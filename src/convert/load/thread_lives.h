@@ -14,7 +14,7 @@
 #pragma once
 
 #include "base/containers/intern.h"
-#include "convert/load/events/event_role.h"
+#include "convert/load/events/events.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 
@@ -24,17 +24,16 @@ struct life_waiting {         /* a join or detach before the FORK of the thread 
 
 struct thread_lives {
     struct profile *profile;
-    const struct perfdata_reader *reader;
-    struct intern *keys; /* (process, tid) and (process, handle) */
-    uint32_t *creations; /* owned; by key: index of the latest creation in life_events */
+    const struct events *events; /* borrowed */
+    struct intern *keys;         /* (process, tid) and (process, handle) */
+    uint32_t *creations;         /* owned; by key: index of the latest creation in life_events */
     size_t count, capacity;
     struct life_waiting *waiting; /* owned */
     size_t waiting_count, waiting_capacity;
 };
 
 /* 0 or -ENOMEM. */
-int thread_lives_init(struct thread_lives *life, struct profile *profile,
-                      const struct perfdata_reader *reader);
+int thread_lives_init(struct thread_lives *life, const struct events *events);
 void thread_lives_free(struct thread_lives *life);
 
 /* A sample of an event of threads, with its call. 0 or -ENOMEM. */
