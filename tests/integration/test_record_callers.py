@@ -140,6 +140,7 @@ class Callers(rec.Case):
         found = {}
         for stack, weight in run.stacks().items():
             own = stack[stack.index("main"):] if "main" in stack else ("no main", *stack)
+            own = own[:-1] if own[-1] == "[kernel]" else own  # interrupts of a busy machine
             found[own] = found.get(own, 0) + weight
         total = sum(found.values())
         return {stack: 100 * weight / total for stack, weight in found.items()}
@@ -161,6 +162,9 @@ class Callers(rec.Case):
             self.assertGreater(run.share_of(name), 1, name)
             strays = [stack for stack in run.stacks() if name in stack and "call_all" not in stack]
             self.assertEqual(strays, [])
+        # Stale words of the sampler's own signals lie in the large frame of hand_enters.
+        inside = [stack[stack.index("call_all"):] for stack in run.stacks() if "call_all" in stack]
+        self.assertEqual([stack for stack in inside if any("libc" in frame for frame in stack)], [])
 
     def test_code_changed_at_run_time_gives_no_wrong_stack(self):
         directory = self.new_directory()

@@ -105,6 +105,34 @@ bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size)
     return false;
 }
 
+/* Of the one-byte map: jcc, ret, int3, int, iret, loop, call, jmp, hlt. */
+static bool may_branch(uint8_t opcode)
+{
+    bool returns = opcode == 0xc2 || opcode == 0xc3 || (opcode >= 0xca && opcode <= 0xcf);
+    bool jumps = (opcode & 0xf0) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe3);
+    return returns || jumps || (opcode >= 0xe8 && opcode <= 0xeb) || opcode == HLT;
+}
+
+size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size)
+{
+    const unsigned jump = 4, push = 6;
+    for (size_t at = 0; at < size;) {
+        struct instruction in = x86_64_decode(bytes + at, size - at);
+        unsigned extension = in.modrm ? *in.modrm >> 3 & 7 : 0;
+        if (in.bytes == 0)
+            return 0;
+        if (in.is_plain && in.opcode == 0xff && extension == jump)
+            return at;
+        bool is_branch = in.is_plain && (in.opcode >= 0xfe ? extension > 1 && extension != push
+                                                           : may_branch(in.opcode));
+        bool may_jump = !in.is_plain && (in.second & 0xf0) == 0x80;
+        if (is_branch || may_jump)
+            return 0;
+        at += in.bytes;
+    }
+    return 0;
+}
+
 bool x86_64_starts_context(const uint8_t *bytes, size_t size)
 {
     /* mov %rbx, %rsp; mov (%rsp), %rdi or pop %rdi; test %rdi, %rdi */

@@ -50,6 +50,10 @@ bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t sv
 /* Whether some bytes look like a jump through a register or memory: a tail call to anywhere. */
 bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size);
 
+/* Offset of the jump through a register or memory at the end of the first instructions, without
+ * another jump, call or return before; 0: none. */
+size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size);
+
 /* Whether the code never returns: glibc's _start halts behind its call, musl's __clone exits the
  * thread, Boost's make_fcontext lets a fiber return to a call of _exit() before a halt. */
 bool x86_64_ends_thread(const uint8_t *bytes, size_t size);

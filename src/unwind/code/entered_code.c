@@ -5,8 +5,7 @@
 
 enum {
     FRAME_BYTES_MAX = 18 << 10, /* StgRun's frame has 16.05 KiB */
-    FUNCTION_BYTES_MAX = 4096,  /* looked through for a jump */
-    JUMPS_MAX = 16,             /* looked at */
+    FUNCTION_BYTES_MAX = 256,   /* up to the jump */
     CLEANUP_BYTES = 4,          /* add $bytes, %rsp behind a call */
 };
 
@@ -32,23 +31,15 @@ static uint64_t entry_sp(const struct code_map *map, const struct stack_frame *c
     return is_cleanup ? sp + code[3] : sp;
 }
 
-/* Whether the function jumps through a register or memory with these bytes on the stack. */
+/* Whether the function sets up a frame of these bytes and jumps through a register or memory. */
 static bool jumps_with(const struct code_image *image, uint64_t start_svma, uint64_t bytes,
                        struct code_frame *frame)
 {
-    size_t size, step = 1;
-    int jumps = 0;
+    size_t size;
     const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
-    for (size_t at = 0; at < size && step > 0 && jumps < JUMPS_MAX; at += step) {
-        step = x86_64_instruction_bytes(code + at, size - at);
-        if (step == 0 || !x86_64_has_indirect_jump(code + at, step))
-            continue;
-        *frame = x86_64_frame_at(code, at);
-        if (frame->is_known && frame->return_bytes == bytes)
-            return true;
-        jumps++;
-    }
-    return false;
+    size_t jump = x86_64_first_indirect_jump(code, size);
+    *frame = jump > 0 ? x86_64_frame_at(code, jump) : (struct code_frame){0};
+    return frame->is_known && frame->return_bytes == bytes;
 }
 
 static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t bytes,

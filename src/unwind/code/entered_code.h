@@ -12,8 +12,9 @@
  *     │ 0x401234  ───┼─────▶ call StgRun
  *     └──────────────┘
  *
- * The call before the return address has to lead to a function that jumps through a register or
- * memory with exactly these bytes on the stack.
+ * The call before the return address has to lead to a function that pushes exactly these bytes and
+ * jumps through a register or memory, without any branch before: the stack holds stale return
+ * addresses, too.
  */
 #pragma once
 

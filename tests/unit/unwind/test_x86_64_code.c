@@ -65,6 +65,24 @@ static void jumps_of_stubs_are_read(void **state)
 }
 
 /* push %rbp; push %rbx; sub $0x28, %rsp; mov %rdi, %rbx */
+static void the_jump_behind_a_prologue_is_found(void **state)
+{
+    (void)state;
+    /* sub $16,%rsp; mov %rbp,8(%rax); push (%rax); jmp *%rax */
+    const uint8_t enters[] = {0x48, 0x83, 0xec, 0x10, 0x48, 0x89,
+                              0x68, 0x08, 0xff, 0x30, 0xff, 0xe0};
+    assert_int_equal(x86_64_first_indirect_jump(enters, sizeof(enters)), 10);
+    assert_int_equal(x86_64_first_indirect_jump(enters, sizeof(enters) - 1), 0);
+    /* Branches before: je, jne near, call, call *%rax, jmp, ret, then jmp *%rax. */
+    const uint8_t branches[][8] = {
+        {0x50, 0x74, 0x01, 0x58, 0xff, 0xe0}, {0x0f, 0x85, 0, 0, 0, 0, 0xff, 0xe0},
+        {0xe8, 0, 0, 0, 0, 0xff, 0xe0},       {0x50, 0xff, 0xd0, 0x58, 0xff, 0xe0},
+        {0x50, 0xeb, 0x00, 0xff, 0xe0},       {0x50, 0x58, 0xc3, 0xff, 0xe0},
+    };
+    for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
+        assert_int_equal(x86_64_first_indirect_jump(branches[i], sizeof(branches[i])), 0);
+}
+
 static void a_function_may_start_behind_what_does_not_go_on(void **state)
 {
     (void)state;
@@ -181,6 +199,7 @@ int main(void)
         cmocka_unit_test(the_call_before_a_return_address_is_read),
         cmocka_unit_test(other_instructions_are_no_calls),
         cmocka_unit_test(jumps_of_stubs_are_read),
+        cmocka_unit_test(the_jump_behind_a_prologue_is_found),
         cmocka_unit_test(a_function_may_start_behind_what_does_not_go_on),
         cmocka_unit_test(ends_of_threads_and_signal_handlers_are_known),
         cmocka_unit_test(lengths_are_those_of_objdump),
