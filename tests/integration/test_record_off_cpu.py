@@ -173,6 +173,15 @@ class OffCpu(rec.Case):
                                     capture_output=True, text=True, check=True, timeout=60).stdout
             self.assertEqual(f";{function};[waiting: sleep] " in folded, is_there, folded)
 
+    def test_a_wait_below_new_code_has_a_complete_stack(self):
+        """Only the frame pointer leads to code that was mapped since the first look."""
+        run, waits = self.recorded_waits(rec.target("late_code"), "600", "wait")
+        late = [wait for wait in waits if "without_cfi" in wait.frames]
+        self.assert_within(seconds(late), 0.3, 0.05)
+        for wait in late:
+            self.assertIn("main", wait.frames[wait.frames.index("without_cfi") + 2:], wait)
+        self.assertEqual(run.count("off_cpu.incomplete"), 0)
+
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
         by_reason = collections.defaultdict(list)

@@ -125,8 +125,8 @@ static struct blocked_look look_at(struct off_looks *looks, struct off_process *
 {
     struct look_process target = look_process_of(looks, process);
     struct blocked_look look = blocked_look(&looks->looker, &target, files);
-    bool leads_out = look.result == LOOK_STACK && !look.is_complete &&
-                     look.end == OFFLINE_UNMAPPED && process->is_map_old;
+    bool leads_out = look.end == OFFLINE_UNMAPPED || look.end == OFFLINE_NO_CODE;
+    leads_out = leads_out && look.result == LOOK_STACK && !look.is_complete && process->is_map_old;
     if (!leads_out || read_map(looks, process) != 0)
         return look;
     target = look_process_of(looks, process);
