@@ -5,8 +5,10 @@ import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import rec
 
@@ -29,6 +31,20 @@ int main(void)
     for (long i = 0; i < 1000; i++) if (i % 4) odd(i); else even(i);
     return 0;
 }
+"""
+BURST_PAGES = 50000
+BURST = f"""#include <stdio.h>
+#include <sys/mman.h>
+int main(void)
+{{
+    char *memory = mmap(0, {BURST_PAGES} * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, {BURST_PAGES} * 4096L, MADV_NOHUGEPAGE);
+    getchar();
+    for (long i = 0; i < {BURST_PAGES}; i++) memory[i * 4096] = 1;
+    puts("done"); fflush(stdout);
+    getchar(); getchar(); getchar();
+    return 0;
+}}
 """
 
 
@@ -156,6 +172,35 @@ class Several(Events):
         self.assertEqual(run.status, 0, run.stderr.decode())
         self.assertGreater(sum(self.weights(run, "context-switches").values()), 5)
         self.assertGreater(sum(self.weights(run, "page-faults").values()), 50)
+
+    def test_a_burst_while_rec_is_stopped_is_counted_as_lost(self):
+        """No record follows in the ring that could report the loss."""
+        self.need_root()
+        path = os.path.join(self.directory, "burst")
+        with open(path + ".c", "w", encoding="ascii") as file:
+            file.write(BURST)
+        subprocess.run(["gcc", "-O1", "-o", path, path + ".c"], check=True)
+        with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as target:
+            self.addCleanup(target.kill)
+            directory = self.new_directory()
+            with subprocess.Popen([rec.REC, "-p", str(target.pid), "-e", "page-faults"], cwd=directory,
+                                  stderr=subprocess.PIPE) as recorder:
+                while not os.path.exists(os.path.join(directory, "rec.data")):
+                    time.sleep(0.05)
+                time.sleep(0.5)  # until the events are open
+                recorder.send_signal(signal.SIGSTOP)
+                target.stdin.write(b"go\n")
+                target.stdin.flush()
+                target.stdout.readline()
+                recorder.send_signal(signal.SIGCONT)
+                time.sleep(0.3)
+                recorder.send_signal(signal.SIGINT)
+                text = recorder.communicate(timeout=rec.TIMEOUT_S)[1].decode()
+            target.kill()
+        run = rec.Run(subprocess.CompletedProcess([], 0, b"", text.encode()), directory, 0)
+        self.assertGreater(run.lost(), BURST_PAGES / 2, text)
+        self.assertGreaterEqual(run.count("samples") + run.lost(), BURST_PAGES, text)
+        self.assertLess(run.count("samples") + run.lost(), 1.02 * BURST_PAGES, text)
 
 
 class Refusals(Events):

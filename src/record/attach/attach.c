@@ -240,7 +240,7 @@ static void begin_sampling(struct attachment *attachment)
     attachment->quiet_until_ns = UINT64_MAX;
     if (attachment->off_cpu)
         off_recorder_begin(attachment->off_cpu, attachment->round.now_ns);
-    ring_tasks_restart(&attachment->source.tasks);
+    ring_source_restart(&attachment->source);
 }
 
 static void begin(struct attachment *attachment)

@@ -179,7 +179,7 @@ uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns)
 void outside_begin(struct outside *outside)
 {
     if (outside->is_open)
-        ring_tasks_restart(&outside->source.tasks);
+        ring_source_restart(&outside->source);
 }
 
 uint64_t outside_finish(struct outside *outside, bool command_runs)

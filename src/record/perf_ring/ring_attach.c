@@ -174,6 +174,7 @@ int ring_attach_system(struct ring_source *source, int cgroup_fd)
     source->system = event_set_new();
     if (!source->system)
         return -ENOMEM;
+    source->system->lost = &source->tasks.lost;
     if (cgroup_fd >= 0)
         source->cgroup_fd = fcntl(cgroup_fd, F_DUPFD_CLOEXEC, 0);
     int err = system_events_open(&source->events, source->system, cgroup_fd);

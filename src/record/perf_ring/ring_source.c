@@ -371,6 +371,20 @@ bool ring_source_has(struct ring_source *source, pid_t pid)
     return ring_backlog_has_start(&source->backlog, pid);
 }
 
+void ring_source_restart(struct ring_source *source)
+{
+    ring_tasks_restart(&source->tasks);
+    event_set_restart(source->system);
+}
+
+/* A LOST record comes with the next record of its ring: none after the last burst. */
+static void count_lost(struct ring_source *source)
+{
+    uint64_t *lost = &source->samples.summary->lost[RECORD_LOST_RING_FULL];
+    if (*lost < source->tasks.lost)
+        *lost = source->tasks.lost;
+}
+
 void ring_source_stop(struct ring_source *source)
 {
     event_set_close(source->system);
@@ -380,5 +394,6 @@ void ring_source_stop(struct ring_source *source)
     do
         ring_source_catch_up(source);
     while (source->backlog.count > 0);
+    count_lost(source);
     ring_tasks_finish(&source->tasks);
 }

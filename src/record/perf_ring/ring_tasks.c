@@ -82,6 +82,8 @@ struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool
     if (!process)
         return NULL;
     process->events = event_set_new();
+    if (process->events)
+        process->events->lost = &tasks->lost;
     process->is_in_file = is_in_file;
     ring_maps_inherit(tasks->maps, NULL, process);
     return process;
@@ -382,8 +384,10 @@ void ring_tasks_look(struct ring_tasks *tasks)
 void ring_tasks_restart(struct ring_tasks *tasks)
 {
     struct ring_process *process = NULL;
-    while (!tasks->has_system && (process = ring_process_next(&tasks->processes, process)))
+    while (!tasks->has_system && (process = ring_process_next(&tasks->processes, process))) {
         ring_process_restart(process);
+        event_set_restart(process->events);
+    }
 }
 
 void ring_tasks_finish(struct ring_tasks *tasks)

@@ -26,21 +26,46 @@ struct event_set *event_set_use(struct event_set *set)
     return set;
 }
 
+/* read(2) of an event. */
+struct event_values {
+    uint64_t count;
+    uint64_t lost; /* samples without place in the ring */
+};
+
+/* Inherited events are included. Kernels before 6.0 have no number of lost samples. */
+static struct event_values read_event(int fd)
+{
+    struct event_values values = {0};
+    ssize_t bytes = read(fd, &values, sizeof(values));
+    return bytes > 0 ? values : (struct event_values){0};
+}
+
 static uint64_t count_of_events(const struct event_set *set)
 {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        uint64_t count_ns;
-        if (i % set->group < set->clocks &&
-            read(set->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
-            sum_ns += count_ns;
-    }
+    for (size_t i = 0; i < set->count; i++)
+        if (i % set->group < set->clocks)
+            sum_ns += read_event(set->fds[i]).count;
     return sum_ns;
 }
 
 uint64_t event_set_count_ns(const struct event_set *set)
 {
     return set->replaced_ns + count_of_events(set);
+}
+
+static uint64_t lost_by_events(const struct event_set *set)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < set->count; i++)
+        lost += read_event(set->fds[i]).lost;
+    return lost;
+}
+
+void event_set_restart(struct event_set *set)
+{
+    if (set && set->lost)
+        set->lost_before = lost_by_events(set);
 }
 
 static void close_from(struct event_set *set, size_t first)
@@ -50,17 +75,25 @@ static void close_from(struct event_set *set, size_t first)
     set->count = first;
 }
 
+static void close_all(struct event_set *set)
+{
+    if (set->lost)
+        *set->lost += lost_by_events(set) - set->lost_before;
+    set->lost_before = 0;
+    close_from(set, 0);
+}
+
 void event_set_close(struct event_set *set)
 {
     if (set)
-        close_from(set, 0);
+        close_all(set);
 }
 
 void event_set_release(struct event_set *set)
 {
     if (!set || --set->users > 0)
         return;
-    close_from(set, 0);
+    close_all(set);
     free(set->fds);
     free(set);
 }
@@ -90,6 +123,9 @@ void event_set_replace(struct event_set *set, struct event_set *larger, uint64_t
     larger->fds = old.fds;
     larger->count = old.count;
     larger->capacity = old.capacity;
+    larger->lost = old.lost;
+    larger->lost_before = old.lost_before;
+    set->lost_before = 0;
     event_set_close(larger);
 }
 
@@ -126,6 +162,7 @@ static struct perf_event_attr sampler(const struct thread_events *events, uint32
         attr.task = 1;
     }
     event_attr_take_stacks(&attr, events->stack_bytes);
+    attr.read_format = PERF_FORMAT_LOST;
     attr.exclude_callchain_kernel = !events->kernel_stacks;
     attr.exclude_callchain_user = !events->user_chains;
     if (events->are_switches)
@@ -146,6 +183,10 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
     struct perf_event_attr attr = sampler(events, ring->event);
     attr.enable_on_exec = target->start == EVENTS_AT_EXEC;
     int fd = event_open(&attr, target->task, (int)ring->processor, target->flags);
+    if (fd == -EINVAL) { /* before Linux 6.0 */
+        attr.read_format = 0;
+        fd = event_open(&attr, target->task, (int)ring->processor, target->flags);
+    }
     if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0) {
         int err = -errno;
         close(fd);

@@ -27,6 +27,8 @@ struct event_set {
     uint64_t first_id;      /* of the events; ids only increase */
     uint64_t since_ns;      /* records of earlier times are of replaced events */
     uint64_t replaced_ns;   /* CPU time counted by replaced events */
+    uint64_t *lost;         /* borrowed: takes the samples lost by closed events; NULL */
+    uint64_t lost_before;   /* samples, that do not count */
     uint32_t samples, cuts; /* cut: the stack is larger than its copy */
     bool keeps_size;        /* the events were replaced, or cannot be */
 };
@@ -38,6 +40,8 @@ struct event_set *event_set_use(struct event_set *set);
 void event_set_release(struct event_set *set);
 /* CPU time counted by the events, inherited events included. */
 uint64_t event_set_count_ns(const struct event_set *set);
+/* Samples lost until now do not count. */
+void event_set_restart(struct event_set *set);
 /* Ends the sampling; the set stays. */
 void event_set_close(struct event_set *set);
 
