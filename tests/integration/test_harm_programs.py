@@ -4,6 +4,7 @@
 without it. What time itself makes different is cleaned away by name, in each test."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -40,6 +41,38 @@ PYTHON_MODULES = rec.figure(
      "test_socket.BasicSocketPairTest"),
     ("test_select", "test_thread", "test_signal", "test_threading", "test_subprocess", "test_socket",
      "test_os"))
+# Runtimes and tools that Debian installs quickly; those that are missing are left out. In the long set only.
+RUNTIMES = (
+    ("ruby", "-e", "p 4.times.map { |i| Thread.new { (1..20000).sum { |x| x * x % 7 } } }.map(&:value); "
+                   "Process.wait(fork { exit 3 }); p $?.exitstatus"),
+    ("lua5.4", "-e", "local s = 0 for i = 1, 5e6 do s = s + i % 7 end print(s)"),
+    ("luajit", "-e", "local s = 0 for i = 1, 5e7 do s = s + i % 7 end print(s)"),
+    ("perl", "-e", "$h{$_ % 1000} += $_ for 1..400000; print $h{7}; exit 7"),
+    ("php", "-r", "$f = new Fiber(function() { Fiber::suspend(array_sum(range(1, 300000))); }); "
+                  "echo $f->start(); exit(7);"),
+    ("erl", "-noshell", "-eval", "io:format(\"~p~n\", [lists:sum(lists:seq(1, 300000))]), halt(3)."),
+    ("sbcl", "--noinform", "--eval", "(print (loop for i below 10000000 sum (mod i 7)))", "--quit"),
+    ("guile", "--no-auto-compile", "-c", "(define (f n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2))))) (display (f 27))"),
+    ("swipl", "-g", "numlist(1, 60000, L), sum_list(L, S), write(S), nl", "-t", "halt(4)"),
+    ("octave-cli", "--no-gui", "--eval", "disp(trace(inv(magic(61))) > -1)"),
+    ("Rscript", "-e", "cat(sum(solve(matrix(c(2, 1, 1, 3), 2))))"),
+    ("node", "-e", "let s = 0; for (let i = 0; i < 3e7; i++) s += i % 7; console.log(s); process.exit(6)"),
+    ("qemu-x86_64", PYTHON, "-c", "print(sum(range(300000)))"),
+    ("busybox", "sha256sum", PYTHON),
+    ("busybox", "ash", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo $i; exit 9"),
+    ("openssl", "dgst", "-sha512", PYTHON),
+    ("ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=duration=2:size=320x240:rate=25", "-c:v", "libx264",
+     "-threads", "1", "-f", "h264", "-"),
+    ("xz", "-T2", "-1c", PYTHON),
+    ("eatmydata", PYTHON, "-c", "print(1)"),
+    ("faketime", "2020-01-01", "date", "+%Y"),
+    ("fakeroot", "id", "-u"),
+    ("bwrap", "--dev-bind", "/", "/", "--unshare-all", "id", "-u"),
+    ("bash", "-c", "trap 'echo caught' TERM; kill -TERM $$; sleep 0.1 & wait; kill -9 $$"),
+    ("sh", "-c", "kill -SEGV $$"),
+    ("sh", "-c", "kill -TRAP $$"),
+    ("sh", "-c", "kill -PROF $$"),
+)
 GO = """package main
 
 import (
@@ -68,6 +101,13 @@ func main() {
 
 
 class Programs(harm.Identical):
+    def test_runtimes_and_tools(self):
+        if not rec.LONG:
+            self.skipTest("only with REC_LONG=1")
+        for command in RUNTIMES:
+            if shutil.which(command[0]):
+                self.identical(*command, may_have_no_samples=True)
+
     def test_make(self):
         script = ("cp -r \"$SOURCE/src/base\" base; printf 'all: $(patsubst %%.c,%%.o,$(wildcard base/*.c base/*/*.c))\\n"
                   "%%.o: %%.c\\n\\t@gcc -O1 -D_GNU_SOURCE -I. -c $< -o $@\\n' > Makefile; "
