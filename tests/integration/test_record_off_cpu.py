@@ -208,6 +208,17 @@ class OffCpu(rec.Case):
         self.assert_within(seconds([w for w in waits_of(run) if w.frames[0] == "[waiting: sleep]"]), 0.5, 0.05)
         self.assertEqual(run.summary["off_cpu.method"], "switch-records")
 
+    def test_waits_of_a_program_that_is_not_dumpable_have_lengths_alone(self):
+        self.need_root()
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        program = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); time.sleep(0.5)"  # PR_SET_DUMPABLE
+        run = self.run_in(directory, [rec.REC, "--off-cpu", "-o", "rec.data", "--", "/usr/bin/python3", "-c", program],
+                          user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assert_within(seconds([wait for wait in waits_of(run) if wait.frames == ["[waiting]"]]), 0.5, 0.1)
+        self.assertRegex(run.stderr, rb"looks?, \d+ refused: no right to trace the process\)")
+
     def test_without_perf_events_the_sums_are_those_of_schedstat(self):
         run, waits = self.recorded_waits("sh", "-c", "sleep 1; exec sleep 0.5", preexec_fn=refuse_perf_events)
         self.assertEqual(run.summary["off_cpu.method"], "schedstat")

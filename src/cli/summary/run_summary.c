@@ -138,7 +138,7 @@ static int print_samples(const struct record_summary *summary)
 
 static int print_off_cpu(const struct record_off_cpu *off_cpu)
 {
-    char torn[80] = "", runnable[80] = "", lost[80] = "", storm[80] = "";
+    char torn[80] = "", refused[80] = "", runnable[80] = "", lost[80] = "", storm[80] = "";
     if (!off_cpu->method)
         return 0;
     if (off_cpu->is_stuck) {
@@ -151,6 +151,9 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
                  format_duration(off_cpu->runnable_ns).text);
     if (off_cpu->torn)
         snprintf(torn, sizeof(torn), ", %s discarded", format_count(off_cpu->torn).text);
+    if (off_cpu->refused)
+        snprintf(refused, sizeof(refused), ", %s refused: no right to trace the process",
+                 format_count(off_cpu->refused).text);
     if (off_cpu->lost_ns)
         snprintf(lost, sizeof(lost), ", %s unknown: switch records were lost",
                  format_duration(off_cpu->lost_ns).text);
@@ -160,11 +163,11 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
     if (off_cpu->storm)
         snprintf(storm, sizeof(storm), " after a storm of %s context switches/s",
                  format_count(off_cpu->storm).text);
-    log_info("off-CPU: %s waiting, %s of it with stacks%s%s (%s%s, %s %s%s)",
+    log_info("off-CPU: %s waiting, %s of it with stacks%s%s (%s%s, %s %s%s%s)",
              format_duration(off_cpu->waiting_ns).text,
              format_percent(off_cpu->with_stack_ns, off_cpu->waiting_ns).text, runnable, lost,
              off_cpu->method, storm, format_count(off_cpu->looks).text,
-             off_cpu->looks == 1 ? "look" : "looks", torn);
+             off_cpu->looks == 1 ? "look" : "looks", torn, refused);
     return 1;
 }
 
