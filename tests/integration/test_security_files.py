@@ -14,13 +14,11 @@ import os
 import shutil
 import stat
 import subprocess
-import tempfile
 
 import rec
 
 NOBODY = 65534
 IN_OPEN = 0x20
-CLONE_NEWNS = 0x20000
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 UNDER_SUDO = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 AS_ROOT = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
@@ -110,24 +108,8 @@ class AWatchSeesWhatItShould(Case):
 class MappedFiles(Case):
     """A program replaces the files that it has mapped, while it is recorded, with links to other objects.
 
-    Their paths lead there in this mount namespace only: profilers of the whole system, run by others meanwhile, follow
-    the paths of all mappings.
+    Not beside `perf record -a`: perf opens the files of all mappings, and enters their mount namespaces for this.
     """
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        place = tempfile.mkdtemp(prefix="rec-test-mounts-")
-        cls.addClassCleanup(shutil.rmtree, place, ignore_errors=True)
-        os.chmod(place, 0o755)
-        content, tempfile.tempdir = os.path.join(place, "content"), os.path.join(place, "mounted")
-        cls.addClassCleanup(setattr, tempfile, "tempdir", None)
-        for path in (content, tempfile.tempdir):
-            os.mkdir(path)
-        if os.geteuid() == 0 and C.unshare(CLONE_NEWNS) == 0:
-            subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-            subprocess.run(["mount", "--bind", content, tempfile.tempdir], check=True)
-            cls.addClassCleanup(subprocess.run, ["umount", "-l", tempfile.tempdir], check=True)
 
     def replaced_by(self, path, environment):
         place = os.path.join(self.theirs, "x2")
