@@ -13,7 +13,8 @@ struct look_stack *look_stack_new(const struct look_frames *frames)
     *stack = (struct look_stack){
         .users = 1, .frame_count = (uint32_t)(inner + user), .kernel_count = frames->kernel_count};
     stack->frames[0] = frames->reason_avma;
-    memcpy(stack->frames + 1, frames->kernel_frames, 8 * (inner - 1));
+    if (frames->kernel_count > 0) /* else the pointer may be NULL */
+        memcpy(stack->frames + 1, frames->kernel_frames, 8 * (inner - 1));
     memcpy(stack->frames + inner, frames->frames, 8 * user);
     if (frames->end_avma)
         stack->frames[stack->frame_count++] = frames->end_avma;
