@@ -101,7 +101,7 @@ uint64_t kernel_symbols_find(struct kernel_symbols *symbols, const struct kernel
 {
     size_t line = 0;
     do {
-        uint64_t avma = find_in(&symbols->text, function, &line);
+        uint64_t avma = symbols->text.size ? find_in(&symbols->text, function, &line) : 0;
         if (avma)
             return avma;
     } while (read_more(symbols));
