@@ -249,8 +249,10 @@ static void pieces_that_all_overlap_are_no_trap(void **state)
     jit_codes_free(&codes);
 }
 
+/* A FIFO left there by another test would hold the open. */
 static void put_file(const char *path, const char *text)
 {
+    (void)unlink(path);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
