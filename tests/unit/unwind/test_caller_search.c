@@ -13,7 +13,7 @@
 
 #include <sys/mman.h>
 
-enum { STEPS_MAX = 400000, EVERY = 7, REPORTED_MAX = 12 };
+enum { STEPS_MAX = 200000, EVERY = 7, REPORTED_MAX = 12 };
 
 struct searching {
     struct tracee tracee;
