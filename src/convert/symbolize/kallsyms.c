@@ -53,16 +53,26 @@ static void take_symbol(struct kallsyms *kallsyms, uint64_t avma, const char *na
     kallsyms->failed |= wanted->name.failed;
 }
 
-/* "ffffffff81000000 T _stext", "ffffffffc0000000 t ext4_fill_super\t[ext4]". */
-static void take_line(struct kallsyms *kallsyms, const char *line)
+/* Whether all wanted names lie before this symbol. The kernel's own symbols come first, in
+ * ascending order (scripts/kallsyms.c, sort_symbols(), Linux 6.18), those of a module in any. */
+static bool is_behind_wanted(const struct kallsyms *kallsyms, uint64_t avma, bool is_of_module)
+{
+    return !is_of_module && kallsyms->count > 0 && kallsyms->names[0].symbol_avma &&
+           avma > kallsyms->names[kallsyms->count - 1].avma;
+}
+
+/* "ffffffff81000000 T _stext", "ffffffffc0000000 t ext4_fill_super\t[ext4]". False: no line behind
+ * it is needed. */
+static bool take_line(struct kallsyms *kallsyms, const char *line)
 {
     char *end;
     uint64_t avma = strtoull(line, &end, 16);
     if (avma == 0 || end[0] != ' ' || end[1] == '\0' || !strchr("tTwW", end[1]) || end[2] != ' ')
-        return;
+        return true;
     size_t bytes = strcspn(end + 3, "\t\n");
     if (bytes)
         take_symbol(kallsyms, avma, end + 3, bytes);
+    return !is_behind_wanted(kallsyms, avma, end[3 + bytes] == '\t');
 }
 
 static struct kallsyms *new_kallsyms(const uint64_t *avmas, size_t count)
@@ -85,8 +95,8 @@ struct kallsyms *kallsyms_read(FILE *file, const uint64_t *avmas, size_t count)
     struct kallsyms *kallsyms = new_kallsyms(avmas, count);
     char *line = NULL;
     size_t capacity = 0, source = 0;
-    while (kallsyms && getline(&line, &capacity, file) > 0)
-        take_line(kallsyms, line);
+    while (kallsyms && getline(&line, &capacity, file) > 0 && take_line(kallsyms, line))
+        continue;
     free(line);
     if (!kallsyms || !kallsyms->has_symbols || kallsyms->failed) {
         kallsyms_close(kallsyms);

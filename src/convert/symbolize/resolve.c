@@ -120,7 +120,7 @@ static uint64_t *kernel_addresses(const struct profile *profile, size_t *count)
     return avmas;
 }
 
-/* Called while workers run: reading /proc/kallsyms takes 35 ms. */
+/* Called while workers run: reading /proc/kallsyms takes up to 35 ms. */
 static void open_kernel(struct resolver *resolver)
 {
     size_t count = 0;

@@ -59,6 +59,38 @@ static void the_symbol_before_an_address_is_its_name(void **state)
     kallsyms_close(kallsyms);
 }
 
+/* The first line that is not read; "": all are. */
+static const char *unread_line(uint64_t lowest_avma, uint64_t highest_avma, char line[64])
+{
+    static const char text[] = "0000000000000000 A fixed_percpu_data\n"
+                               "ffffffff81000000 T first\n"
+                               "ffffffff81000010 T second\n"
+                               "ffffffff81000020 T third\n"
+                               "ffffffff81000030 T fourth\n"
+                               "ffffffffc0000010 t of_module\t[ext4]\n"
+                               "ffffffffa0000010 t of_other_module\t[xfs]\n";
+    const uint64_t avmas[] = {lowest_avma, highest_avma};
+    FILE *file = fmemopen((char *)text, sizeof(text) - 1, "r");
+    assert_non_null(file);
+    struct kallsyms *kallsyms = kallsyms_read(file, avmas, 2);
+    if (!fgets(line, 64, file))
+        line[0] = '\0';
+    kallsyms_close(kallsyms);
+    fclose(file);
+    return line;
+}
+
+static void reading_ends_behind_the_wanted_names(void **state)
+{
+    (void)state;
+    char line[64];
+    assert_string_equal(unread_line(0xffffffff81000004, 0xffffffff81000018, line),
+                        "ffffffff81000030 T fourth\n");
+    assert_string_equal(unread_line(0xffffffff81000004, 0xffffffff81000034, line), "");
+    assert_string_equal(unread_line(0xffffffff81000004, 0xffffffffa0000018, line), "");
+    assert_string_equal(unread_line(0xffffffff80000004, 0xffffffff81000018, line), "");
+}
+
 static void hidden_addresses_give_nothing(void **state)
 {
     (void)state;
@@ -91,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_symbol_before_an_address_is_its_name),
+        cmocka_unit_test(reading_ends_behind_the_wanted_names),
         cmocka_unit_test(hidden_addresses_give_nothing),
         cmocka_unit_test(other_machines_and_boots_have_other_addresses),
     };
