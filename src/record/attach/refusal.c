@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/refusal.h"
 
-#include "record/attach/access_rule.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -32,6 +30,13 @@ int refusal_check(const struct target_facts *facts, const struct own_rights *own
                          "cannot record %s %d (%s): a kernel thread has no user code", kind,
                          (int)id, facts->name);
     return 0;
+}
+
+struct rule_text refusal_of_rec(enum access access, int err)
+{
+    struct own_rights own = own_rights_read();
+    const struct access_refusal refusal = {.own = &own, .access = access, .err = err};
+    return access_rule_explain(&refusal);
 }
 
 static struct rule_text rule_of(const struct own_rights *own, const struct target_facts *target,

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "base/text/error.h"
-#include "record/attach/own_rights.h"
-#include "record/attach/target_facts.h"
+#include "record/attach/access_rule.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -12,6 +11,9 @@
 /* Before any event is opened: tasks without user code. 0, or a negative errno and the sentence. */
 int refusal_check(const struct target_facts *facts, const struct own_rights *own, pid_t id,
                   bool is_thread, struct error *error);
+
+/* The rule for an access by rec, whatever the target, and the remedy. */
+struct rule_text refusal_of_rec(enum access access, int err);
 
 /* Explains the kernel's errno for events on all processes. Returns err. */
 int refusal_explain_system(const struct own_rights *own, int err, struct error *error);

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/kernel_access.h"
 
-#include "record/attach/access_rule.h"
+#include "record/attach/refusal.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/procfs/kernel_image.h"
 #include "record/procfs/sysctl.h"
 
 #include <errno.h>
 
-static struct rule_text why_no_events(int err)
-{
-    struct own_rights own = own_rights_read();
-    const struct access_refusal refusal = {.own = &own, .access = ACCESS_EVENTS, .err = err};
-    return access_rule_explain(&refusal);
-}
-
 int kernel_access_check(struct error *reason)
 {
     struct kernel_image image;
     int err = thread_events_probe();
     if (err)
-        return error_set(reason, err, "%s", why_no_events(err).text);
+        return error_set(reason, err, "%s", refusal_of_rec(ACCESS_EVENTS, err).text);
     if (!thread_events_may_sample_kernel())
         return error_set(reason, -EPERM,
                          "kernel.perf_event_paranoid is %d; set to 1 or less, or run rec as root "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/probe.h"
 
-#include "record/attach/access_rule.h"
+#include "record/attach/refusal.h"
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/launch/kernel_access.h"
@@ -25,12 +25,10 @@ static uint32_t tick_hz(void)
 
 static void explain(int err, char *reason, size_t size)
 {
-    struct own_rights own = own_rights_read();
-    const struct access_refusal refusal = {.own = &own, .access = ACCESS_EVENTS, .err = err};
     if (err == -EINVAL || err == -E2BIG)
         snprintf(reason, size, "the kernel is older than 5.18");
     else if (err == -EACCES || err == -EPERM || err == -ENOSYS)
-        snprintf(reason, size, "%s", access_rule_explain(&refusal).text);
+        snprintf(reason, size, "%s", refusal_of_rec(ACCESS_EVENTS, err).text);
     else
         snprintf(reason, size, "perf events are not available: %s", strerror(-err));
 }

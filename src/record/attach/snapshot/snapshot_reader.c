@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "record/attach/snapshot/snapshot_capture.h"
 #include "record/attach/snapshot/snapshot_map.h"
+#include "record/attach/refusal.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
 #include "record/attach/snapshot/snapshot_rows.h"
 #include "record/attach/snapshot/running_sample.h"
@@ -101,7 +102,7 @@ static void explain_failure(struct snapshot_thread *thread, int err)
         set_problem(thread, "ended meanwhile");
     else if (err == -EACCES || err == -EPERM)
         snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s",
-                 snapshot_refusal_of_thread(ACCESS_MEMORY, err).text);
+                 refusal_of_rec(ACCESS_MEMORY, err).text);
     else
         snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s", strerror(-err));
 }
@@ -176,7 +177,7 @@ static void open_batch(struct batch *batch, struct snapshot_thread **threads, si
         batch->left += err == 0;
         if (err == -EACCES || err == -EPERM || err == -ENOSYS)
             snprintf(threads[i]->problem, sizeof(threads[i]->problem), "runs, and %s",
-                     snapshot_refusal_of_thread(ACCESS_EVENTS, err).text);
+                     refusal_of_rec(ACCESS_EVENTS, err).text);
         else if (err)
             explain_failure(threads[i], err);
     }

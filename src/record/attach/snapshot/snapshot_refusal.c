@@ -34,13 +34,6 @@ static int explain_permission(const struct target_facts *facts, const struct own
                      access_rule_explain(&refusal).text);
 }
 
-struct rule_text snapshot_refusal_of_thread(enum access access, int err)
-{
-    struct own_rights own = own_rights_read();
-    const struct access_refusal refusal = {.own = &own, .access = access, .err = err};
-    return access_rule_explain(&refusal);
-}
-
 int snapshot_refusal_explain(const struct target_facts *facts, const struct own_rights *own,
                              pid_t pid, int err, struct error *error)
 {

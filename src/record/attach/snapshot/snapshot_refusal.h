@@ -16,6 +16,3 @@ int snapshot_refusal_check(const struct target_facts *facts, pid_t own_pid, pid_
 /* Explains the errno of a read. Returns err. */
 int snapshot_refusal_explain(const struct target_facts *facts, const struct own_rights *own,
                              pid_t pid, int err, struct error *error);
-
-/* The same for a thread of a process with readable memory: a read, or a perf event. */
-struct rule_text snapshot_refusal_of_thread(enum access access, int err);
