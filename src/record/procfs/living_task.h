@@ -5,6 +5,6 @@
 
 #include <sys/types.h>
 
-/* A thread through whose entries in /proc, and by whose id, memory and files of the process are
- * read: the main thread while it lives. */
+/* The thread for reads of the memory and the files of the process, by id and in /proc: the main
+ * thread while it lives. */
 pid_t living_task_find(pid_t pid);

@@ -30,7 +30,7 @@ static size_t match_at(const struct cut_walk *walk, const uint64_t *chain, size_
 }
 
 /* The place behind the walk in the callchain; 0: none, or two are equally good, as in a
- * recursion whose begin is not in the callchain. */
+ * recursion beyond the end of the callchain. */
 static size_t find_tail(const struct cut_walk *walk, const uint64_t *chain, size_t chain_count)
 {
     size_t best = MATCH_MIN - 1, place = 0;
