@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 
+import process_tree
 import rec
 
 WAITS, PROGRAMS_MIN, ROUNDS_MAX = 1000, 20, 60
@@ -97,18 +98,6 @@ def turns(thread):
     return thread["voluntary_switches"], thread["involuntary_switches"]
 
 
-def descendants(pid):
-    found, at = [pid], 0
-    while at < len(found):
-        try:
-            for task in pathlib.Path(f"/proc/{found[at]}/task").iterdir():
-                found += map(int, (task / "children").read_text(encoding="ascii").split())
-        except OSError:
-            pass
-        at += 1
-    return found
-
-
 class Frames(rec.Case):
     def setUp(self):
         super().setUp()
@@ -118,13 +107,7 @@ class Frames(rec.Case):
 
     def end_all(self):
         for process in self.running:
-            for pid in reversed(descendants(process.pid)):
-                try:
-                    os.kill(pid, 9)
-                except ProcessLookupError:
-                    pass
-            process.wait()
-            process.stdin.close()
+            process_tree.end(process)
 
     def start(self, *command):
         if not shutil.which(command[0]):
@@ -193,7 +176,7 @@ class Frames(rec.Case):
             names.append(name)
             time.sleep(1.5 if name in ("java", "node", "gdb") else 0.3)
             for _ in range(ROUNDS_MAX):
-                for pid in descendants(process.pid):
+                for pid in process_tree.descendants(process.pid):
                     self.compare(name, pid, counts)
                 if counts[name, "waits"] >= 50:
                     break

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import time
 
+import process_tree
 import rec
 
 NOBODY = 65534
@@ -65,17 +66,6 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-def descendants(pid):
-    found = [pid]
-    for parent in found:
-        try:
-            for task in pathlib.Path(f"/proc/{parent}/task").iterdir():
-                found += map(int, (task / "children").read_text(encoding="ascii").split())
-        except OSError:
-            pass
-    return found
-
-
 def snapshot(pid):
     done = subprocess.run([rec.REC, "stacks", "--no-inline", "--json", "-p", str(pid)], capture_output=True, text=True,
                           check=True, timeout=rec.TIMEOUT_S)
@@ -110,16 +100,7 @@ class Gdb(rec.Case):
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, cwd=self.directory,
                                    env={**os.environ, "HOME": self.directory}, **AS_NOBODY)
-
-        def end():
-            for pid in reversed(descendants(process.pid)):
-                try:
-                    os.kill(pid, 9)
-                except ProcessLookupError:
-                    pass
-            process.wait()
-            process.stdin.close()
-        self.addCleanup(end)
+        self.addCleanup(process_tree.end, process)
         return process.pid
 
     def stacks_of_gdb(self, pid):
@@ -176,7 +157,7 @@ class Gdb(rec.Case):
         pid = self.start(*command)
         time.sleep(pause_s)
         counts, incomplete = collections.Counter(), []
-        for child in descendants(pid):
+        for child in process_tree.descendants(pid):
             incomplete += self.compare(child, counts)
         print(os.path.basename(str(command[0])), dict(counts), flush=True)
         self.assertGreater(counts["compared"], 0)
