@@ -49,3 +49,12 @@ void writer_put_updates(struct buffer *out, const struct perfdata_config *config
 /* Appends the feature table, for file offset `at`, and all payloads; sets the feature bits. */
 void writer_put_features(struct buffer *out, const struct perfdata_writer *writer, uint64_t at,
                          uint64_t bits[HEADER_FEATURE_BITS / 64]);
+
+/* Whether a record can be written: 0 or a negative errno. */
+int writer_check(const struct perfdata_writer *writer);
+/* Returns the place of the record in pending, for writer_end_record(). */
+size_t writer_begin_record(struct perfdata_writer *writer, enum record_type type, unsigned misc);
+/* Sets the size of the record; writes a full batch. */
+int writer_end_record(struct perfdata_writer *writer, size_t start);
+/* The time of a record: times older than the guarantee of the last round are raised. */
+uint64_t writer_date(struct perfdata_writer *writer, uint64_t time_ns);

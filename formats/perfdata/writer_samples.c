@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SAMPLE records and round marks:
+ *
+ *     header  IDENTIFIER IP TID TIME [ADDR] PERIOD CALLCHAIN [WEIGHT]
+ */
+#include "perfdata/writer_private.h"
+
+#include <endian.h>
+#include <errno.h>
+
+enum {
+    SAMPLE_FIXED_BYTES = 56,
+    SAMPLE_OBJECT_BYTES = 16, /* ADDR, WEIGHT */
+};
+
+static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
+{
+    if (time_ns < writer->first_sample_ns)
+        writer->first_sample_ns = time_ns;
+    if (time_ns > writer->last_sample_ns)
+        writer->last_sample_ns = time_ns;
+}
+
+/* Words of a callchain besides its user frames: leaf, kernel frames, markers. */
+static size_t inner_words(const struct perfdata_sample *sample, bool has_frames)
+{
+    size_t leaf_words = sample->leaf ? 2 : 0;
+    size_t kernel_words = sample->kernel_count ? sample->kernel_count + 1 : 0;
+    return leaf_words + kernel_words + (has_frames && (kernel_words || !leaf_words));
+}
+
+/* Each part behind the marker of its side:
+ *
+ *     [USER leaf] [KERNEL kernel frames] USER frames
+ */
+static void put_callchain(struct buffer *out, const struct perfdata_sample *sample,
+                          size_t frame_count)
+{
+    if (sample->leaf) {
+        buffer_u64(out, PERFDATA_CONTEXT_USER);
+        buffer_u64(out, sample->leaf);
+    }
+    if (sample->kernel_count) {
+        buffer_u64(out, PERFDATA_CONTEXT_KERNEL);
+        buffer_u64s(out, sample->kernel_frames, sample->kernel_count);
+    }
+    if (frame_count && (sample->kernel_count || !sample->leaf))
+        buffer_u64(out, PERFDATA_CONTEXT_USER);
+    buffer_u64s(out, sample->frames, frame_count);
+}
+
+static bool is_kernel(const struct perfdata_sample *sample)
+{
+    return sample->kernel_count && !sample->leaf;
+}
+
+static uint64_t innermost(const struct perfdata_sample *sample)
+{
+    if (sample->leaf)
+        return sample->leaf;
+    return sample->kernel_count ? sample->kernel_frames[0] : sample->frames[0];
+}
+
+/* IDENTIFIER, IP, TID, TIME, [ADDR], PERIOD and CALLCHAIN. */
+static void put_sample(struct buffer *out, const struct perfdata_sample *sample, bool has_object,
+                       size_t frame_count, uint64_t time_ns)
+{
+    uint64_t words[SAMPLE_FIXED_BYTES / 8];
+    size_t count = 0;
+    words[count++] = htole64(writer_event_id(sample->event));
+    words[count++] = htole64(innermost(sample));
+    words[count++] = htole64(sample->pid | (uint64_t)sample->tid << 32);
+    words[count++] = htole64(time_ns);
+    if (has_object)
+        words[count++] = htole64(sample->object_avma);
+    words[count++] = htole64(sample->weight);
+    words[count++] = htole64(inner_words(sample, frame_count > 0) + frame_count);
+    buffer_append(out, words, count * sizeof(words[0]));
+    put_callchain(out, sample, frame_count);
+}
+
+int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample)
+{
+    int err = writer_check(writer);
+    if (err)
+        return err;
+    if ((sample->frame_count + sample->kernel_count == 0 && !sample->leaf) ||
+        sample->kernel_count > PERFDATA_KERNEL_FRAMES_MAX || sample->event >= PERFDATA_EVENTS_MAX ||
+        !writer->config.events[sample->event].name)
+        return -EINVAL;
+    /* Longer stacks lose their outermost frames: a record has at most 64 KiB. */
+    bool has_object = writer->config.events[sample->event].has_object;
+    size_t fixed_bytes = SAMPLE_FIXED_BYTES + (has_object ? SAMPLE_OBJECT_BYTES : 0);
+    size_t most = (RECORD_BYTES_MAX - fixed_bytes) / 8 - inner_words(sample, true);
+    size_t frame_count = sample->frame_count < most ? sample->frame_count : most;
+    struct buffer *out = &writer->pending;
+    uint64_t time_ns = writer_date(writer, sample->time_ns);
+    size_t start =
+        writer_begin_record(writer, RECORD_SAMPLE, is_kernel(sample) ? MISC_KERNEL : MISC_USER);
+    put_sample(out, sample, has_object, frame_count, time_ns);
+    if (has_object)
+        buffer_u64(out, sample->number);
+    note_sample_time(writer, time_ns);
+    return writer_end_record(writer, start);
+}
+
+int perfdata_write_round(struct perfdata_writer *writer)
+{
+    int err = writer_check(writer);
+    if (err)
+        return err;
+    /* At a mark, perf flushes all events up to the newest time before the previous mark
+     * (ordered-events.c): older times are no longer allowed. */
+    writer->promised_ns = writer->last_round_ns;
+    writer->last_round_ns = writer->newest_ns;
+    return writer_end_record(writer, writer_begin_record(writer, RECORD_FINISHED_ROUND, 0));
+}
