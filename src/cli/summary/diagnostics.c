@@ -2,50 +2,17 @@
 #include "cli/summary/diagnostics.h"
 
 #include "base/budget.h"
-#include "base/files/foreign_file.h"
-#include "base/files/io.h"
 #include "base/text/log.h"
-#include "cli/report/symbolized_load.h"
-#include "cli/summary/debug_package.h"
+#include "cli/summary/diagnostic_list.h"
+#include "cli/summary/missing_names.h"
 #include "cli/summary/runtimes.h"
 #include "cli/terminal/format.h"
-#include "convert/files/symfs.h"
 #include "profile/walk.h"
 
-#include <elf.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* The minimum share of the profile for a line. */
-#define PERCENT_WORTH_SAYING 1.0
-
-struct list {
-    struct diagnostic *diagnostics;
-    size_t count;
-    const char *symfs; /* root of files from another machine; NULL: this machine */
-};
-
-static double percent_of(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part * 100 / (double)whole : 0;
-}
-
-__attribute__((format(printf, 3, 4))) static void add(struct list *list, double percent,
-                                                      const char *format, ...)
-{
-    if (list->count == DIAGNOSTICS_MAX)
-        return;
-    struct diagnostic *diagnostic = &list->diagnostics[list->count++];
-    diagnostic->percent = percent;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(diagnostic->text, sizeof(diagnostic->text), format, args);
-    va_end(args);
-}
 
 #define WAS_AWAY "rec was stopped, or got no CPU time"
 #define TOO_MANY_THREADS "too many threads at one time: rec records 1024 of a process"
@@ -70,17 +37,17 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
     }
 }
 
-static void find_losses(struct list *list, const struct record_summary *summary)
+static void find_losses(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t lost = record_lost(summary), taken = record_taken(summary);
     enum record_loss worst = 0;
     for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
         if (summary->lost[loss] > summary->lost[worst])
             worst = loss;
-    if (percent_of(lost, taken) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(lost, taken), "lost %s of the samples (%s): %s",
-            format_percent(lost, taken).text, record_loss_name(worst),
-            remedy_for_loss(worst, summary));
+    if (diagnostic_percent(lost, taken) >= DIAGNOSTIC_PERCENT_MIN)
+        diagnostic_add(list, diagnostic_percent(lost, taken), "lost %s of the samples (%s): %s",
+                       format_percent(lost, taken).text, record_loss_name(worst),
+                       remedy_for_loss(worst, summary));
 }
 
 static const char *explain_blind(const struct record_summary *summary, enum record_blind blind)
@@ -123,16 +90,17 @@ const char *diagnostics_gap_cause(const struct record_summary *summary)
     return is_known ? explain_blind(summary, worst) : NULL;
 }
 
-static void find_blind(struct list *list, const struct record_summary *summary)
+static void find_blind(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t sum_ns = 0;
     enum record_blind worst = worst_blind(summary);
     for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
         sum_ns += summary->blind_ns[blind];
-    if (percent_of(sum_ns, summary->cpu_billed_ns) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(sum_ns, summary->cpu_billed_ns),
-            "no samples for %s of the CPU time: %s",
-            format_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(summary, worst));
+    if (diagnostic_percent(sum_ns, summary->cpu_billed_ns) >= DIAGNOSTIC_PERCENT_MIN)
+        diagnostic_add(list, diagnostic_percent(sum_ns, summary->cpu_billed_ns),
+                       "no samples for %s of the CPU time: %s",
+                       format_percent(sum_ns, summary->cpu_billed_ns).text,
+                       explain_blind(summary, worst));
 }
 
 /* Mappings without a file: code generated at run time. */
@@ -202,7 +170,7 @@ static bool explain_runtime(const struct profile *profile, enum record_cut cut, 
     return text[0];
 }
 
-static void find_cuts(struct list *list, const struct record_summary *summary,
+static void find_cuts(struct diagnostic_list *list, const struct record_summary *summary,
                       const struct profile *profile)
 {
     uint64_t cuts = 0;
@@ -219,128 +187,33 @@ static void find_cuts(struct list *list, const struct record_summary *summary,
     enum record_cut cut = is_module ? module->cut : worst;
     put_place(place, sizeof(place), path);
     bool is_runtime = explain_runtime(profile, cut, path, by_runtime, sizeof(by_runtime));
-    if (percent_of(cuts, summary->samples) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(cuts, summary->samples), "%s of the stacks are incomplete%s: %s",
-            format_percent(cuts, summary->samples).text, place,
-            is_runtime ? by_runtime : explain_cut(cut, path));
-}
-
-static void advise_below(const char *symfs, const char *path, char *advice, size_t size)
-{
-    bool is_there = access(symfs_path(symfs, path).text, F_OK) == 0;
-    snprintf(advice, size,
-             is_there ? "stripped, and no debug file below %.80s" : "file not found below %.80s",
-             symfs);
-}
-
-/* True also for a missing file. */
-static bool may_be_elf(const char *path)
-{
-    uint8_t magic[SELFMAG];
-    int fd = foreign_file_open(path, rights_reader(), NULL);
-    bool is_other = fd >= 0 && io_pread(fd, magic, sizeof(magic), 0) == 0 &&
-                    memcmp(magic, ELFMAG, SELFMAG) != 0;
-    if (fd >= 0)
-        close(fd);
-    return !is_other;
-}
-
-static void advise(const char *path, char *advice, size_t size)
-{
-    char package[128];
-    if (!may_be_elf(path)) {
-        snprintf(advice, size, "not an ELF file: only the runtime of this code has names");
-        return;
-    }
-    debug_package_find(path, package, sizeof(package));
-    if (package[0])
-        snprintf(advice, size, "install the debug symbols (Debian: %s)", package);
-    else if (access(path, F_OK) != 0)
-        snprintf(advice, size, "file not found");
-    else
-        snprintf(advice, size, "build with -g, do not strip");
-}
-
-static void add_unnamed(struct list *list, const struct profile *profile,
-                        const struct unnamed_lib *unnamed, uint64_t total)
-{
-    const struct profile_lib *lib = &profile->libs[unnamed->lib];
-    struct formatted share = format_percent(unnamed->weight, total);
-    double percent = percent_of(unnamed->weight, total);
-    char through[64] = "";
-    if (percent_of(unnamed->through - unnamed->weight, total) >= PERCENT_WORTH_SAYING)
-        snprintf(through, sizeof(through), ", %s pass through",
-                 format_percent(unnamed->through, total).text);
-    char advice[256];
-    if (lib->category == PROFILE_JIT) {
-        runtimes_explain_names(profile, advice, sizeof(advice));
-        add(list, percent, "no names for JIT code, %s (%s of samples%s): %s",
-            profile_text(profile, lib->name), share.text, through,
-            advice[0] ? advice : "the runtime writes no jitdump and no /tmp/perf-PID.map");
-        return;
-    }
-    const char *path = profile_text(profile, lib->path);
-    if (list->symfs)
-        advise_below(list->symfs, path, advice, sizeof(advice));
-    else
-        advise(path, advice, sizeof(advice));
-    add(list, percent, "no names for %s (%s of samples%s): %s", profile_text(profile, lib->name),
-        share.text, through, advice);
-}
-
-/* A note of the conversion, which begins with the path, already has the reason. */
-static bool is_explained(const struct profile *profile, uint32_t lib)
-{
-    const char *path = profile_text(profile, profile->libs[lib].path);
-    for (size_t i = 0; i < profile->note_count; i++)
-        if (strcmp(profile_text(profile, profile->notes[i].key), "no_names") == 0 &&
-            strncmp(profile_text(profile, profile->notes[i].value), path, strlen(path)) == 0)
-            return true;
-    return false;
-}
-
-enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };
-
-/* The modules with the most weight by name, the others as a number. */
-static void find_unnamed(struct list *list, const struct profile *profile)
-{
-    struct unnamed_lib libs[UNNAMED_COUNTED];
-    uint64_t total = profile_total(profile), others = 0;
-    size_t count = unnamed_libs(profile, libs, UNNAMED_COUNTED), shown = 0, other_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_explained(profile, libs[i].lib))
-            continue;
-        if (shown < UNNAMED_SHOWN && percent_of(libs[i].weight, total) >= PERCENT_WORTH_SAYING) {
-            add_unnamed(list, profile, &libs[i], total);
-            shown++;
-        } else {
-            others += libs[i].weight;
-            other_count++;
-        }
-    }
-    if (percent_of(others, total) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(others, total), "no names for %zu other module%s (%s of samples)",
-            other_count, other_count == 1 ? "" : "s", format_percent(others, total).text);
+    if (diagnostic_percent(cuts, summary->samples) >= DIAGNOSTIC_PERCENT_MIN)
+        diagnostic_add(list, diagnostic_percent(cuts, summary->samples),
+                       "%s of the stacks are incomplete%s: %s",
+                       format_percent(cuts, summary->samples).text, place,
+                       is_runtime ? by_runtime : explain_cut(cut, path));
 }
 
 /* The timer engine samples on the tick of the kernel: exact weights, fewer samples. */
-static void find_rate(struct list *list, const struct record_summary *summary)
+static void find_rate(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t signals = summary->samples + summary->merged;
     double achieved = (double)signals * 1e9 / (double)(summary->cpu_billed_ns + 1);
-    double missing = 100 - percent_of((uint64_t)achieved, summary->frequency_requested);
+    double missing = 100 - diagnostic_percent((uint64_t)achieved, summary->frequency_requested);
     if (summary->engine == RECORD_ENGINE_TIMER && missing > 20)
-        add(list, missing,
+        diagnostic_add(
+            list, missing,
             "%.0f samples per CPU second instead of %u, by the timer engine%s%s: see `rec doctor`",
             achieved, summary->frequency_requested, summary->engine_reason ? ", because " : "",
             summary->engine_reason ? summary->engine_reason : "");
     else if (summary->frequency_limit)
-        add(list, missing,
-            "%.0f samples per CPU second instead of %u: the kernel allows %u "
-            "(kernel.perf_event_max_sample_rate)",
-            achieved, summary->frequency_requested, summary->frequency_limit);
-    else if (percent_of(summary->merged, signals) > 10)
-        add(list, percent_of(summary->merged, signals),
+        diagnostic_add(list, missing,
+                       "%.0f samples per CPU second instead of %u: the kernel allows %u "
+                       "(kernel.perf_event_max_sample_rate)",
+                       achieved, summary->frequency_requested, summary->frequency_limit);
+    else if (diagnostic_percent(summary->merged, signals) > 10)
+        diagnostic_add(
+            list, diagnostic_percent(summary->merged, signals),
             "%s of the samples were merged: the rate is too high, lower the rate with -F",
             format_percent(summary->merged, signals).text);
 }
@@ -372,18 +245,19 @@ const struct record_process *diagnostics_worst_not_followed(const struct record_
     return worst;
 }
 
-static void find_not_followed(struct list *list, const struct record_summary *summary,
+static void find_not_followed(struct diagnostic_list *list, const struct record_summary *summary,
                               const struct profile *profile)
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
     uint64_t unseen_ns = not_followed_ns(profile);
     if (summary->not_followed.count > 0 && billed > seen)
         unseen_ns += billed - seen;
-    double percent = percent_of(unseen_ns, billed);
+    double percent = diagnostic_percent(unseen_ns, billed);
     struct formatted share = format_percent(unseen_ns, billed);
     uint64_t count = summary->not_followed.count + summary->not_followed.more;
-    if (count == 0 && percent >= PERCENT_WORTH_SAYING)
-        add(list, percent,
+    if (count == 0 && percent >= DIAGNOSTIC_PERCENT_MIN)
+        diagnostic_add(
+            list, percent,
             "%s of the CPU time is in processes without a sampler (short, privileged or sandboxed "
             "programs), or after the last sample of a process",
             share.text);
@@ -393,34 +267,37 @@ static void find_not_followed(struct list *list, const struct record_summary *su
     char more[80] = "";
     if (count > 1)
         snprintf(more, sizeof(more), "; and %s more, see `rec info`", format_count(count - 1).text);
-    add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s", share.text,
-        worst->name, (int)worst->pid, worst->reason, more);
+    diagnostic_add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s",
+                   share.text, worst->name, (int)worst->pid, worst->reason, more);
 }
 
 /* The difference between rusage and the sum of weights. */
-static void find_gap(struct list *list, const struct record_summary *summary)
+static void find_gap(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
     uint64_t gap = billed > seen ? billed - seen : seen - billed;
-    if (summary->not_followed.count > 0 || percent_of(gap, billed) < 2)
+    if (summary->not_followed.count > 0 || diagnostic_percent(gap, billed) < 2)
         return;
-    add(list, percent_of(gap, billed),
-        billed > seen ? "%s of the CPU time has no samples"
-                      : "the samples have %s more CPU time than the rusage of the program",
-        format_percent(gap, billed).text);
+    diagnostic_add(list, diagnostic_percent(gap, billed),
+                   billed > seen
+                       ? "%s of the CPU time has no samples"
+                       : "the samples have %s more CPU time than the rusage of the program",
+                   format_percent(gap, billed).text);
 }
 
-static void find_left_out(struct list *list, const struct record_summary *summary)
+static void find_left_out(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t mappings = summary->mappings_left_out + summary->off_cpu.mappings_left_out;
     if (mappings)
-        add(list, PERCENT_WORTH_SAYING,
+        diagnostic_add(
+            list, DIAGNOSTIC_PERCENT_MIN,
             "%s mappings were left out, so code there has no names; raise the limit with "
             "%s=N (now %" PRIu64 " for a process)",
             format_count(mappings).text, budget_option(BUDGET_MAPPINGS),
             budget_amount(BUDGET_MAPPINGS));
     if (summary->has_locked_tables)
-        add(list, PERCENT_WORTH_SAYING,
+        diagnostic_add(
+            list, DIAGNOSTIC_PERCENT_MIN,
             "a program locked its memory (mlockall), and so 60 MiB of rec's tables, too");
 }
 
@@ -433,7 +310,7 @@ static int by_percent(const void *a, const void *b)
 size_t diagnostics_find(const struct record_summary *summary, const struct profile *profile,
                         struct diagnostic diagnostics[DIAGNOSTICS_MAX])
 {
-    struct list list = {.diagnostics = diagnostics};
+    struct diagnostic_list list = {.diagnostics = diagnostics};
     find_losses(&list, summary);
     find_cuts(&list, summary, profile);
     if (!summary->event)
@@ -445,16 +322,17 @@ size_t diagnostics_find(const struct record_summary *summary, const struct profi
         find_gap(&list, summary);
     }
     if (summary->samples > 0 && profile)
-        find_unnamed(&list, profile);
+        missing_names_find(&list, profile);
     if (summary->check_differed > 0)
-        add(&list, percent_of(summary->check_differed, summary->checked),
-            "self-check: %s of %s stacks differ, a defect of rec: please report",
-            format_count(summary->check_differed).text, format_count(summary->checked).text);
+        diagnostic_add(&list, diagnostic_percent(summary->check_differed, summary->checked),
+                       "self-check: %s of %s stacks differ, a defect of rec: please report",
+                       format_count(summary->check_differed).text,
+                       format_count(summary->checked).text);
     qsort(diagnostics, list.count, sizeof(*diagnostics), by_percent);
     return list.count;
 }
 
-static void find_lost_records(struct list *list, const struct profile *profile)
+static void find_lost_records(struct diagnostic_list *list, const struct profile *profile)
 {
     const char *note = profile_note(profile, "lost_records");
     if (!note)
@@ -463,8 +341,9 @@ static void find_lost_records(struct list *list, const struct profile *profile)
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
         samples += profile->events[sample->event].is_off_cpu ? 0 : sample->count;
-    if (percent_of(lost, lost + samples) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(lost, lost + samples),
+    if (diagnostic_percent(lost, lost + samples) >= DIAGNOSTIC_PERCENT_MIN)
+        diagnostic_add(
+            list, diagnostic_percent(lost, lost + samples),
             "%s records were lost in addition to %s samples: the recorder could not keep up",
             format_count(lost).text, format_count(samples).text);
 }
@@ -472,9 +351,9 @@ static void find_lost_records(struct list *list, const struct profile *profile)
 void diagnostics_print_for_file(const struct profile *profile, const char *symfs)
 {
     struct diagnostic diagnostics[DIAGNOSTICS_MAX];
-    struct list list = {.diagnostics = diagnostics, .symfs = symfs};
+    struct diagnostic_list list = {.diagnostics = diagnostics, .symfs = symfs};
     find_lost_records(&list, profile);
-    find_unnamed(&list, profile);
+    missing_names_find(&list, profile);
     for (size_t i = 0; i < list.count; i++)
         log_info("%s", diagnostics[i].text);
 }

@@ -5,17 +5,11 @@
  */
 #pragma once
 
+#include "cli/summary/diagnostic_list.h"
 #include "profile/profile.h"
 #include "record/summary.h"
 
 #include <stddef.h>
-
-enum { DIAGNOSTICS_MAX = 16 };
-
-struct diagnostic {
-    double percent; /* affected part of the profile */
-    char text[512];
-};
 
 /* The process without samples with the most CPU time; NULL: none. */
 const struct record_process *diagnostics_worst_not_followed(const struct record_summary *summary);
