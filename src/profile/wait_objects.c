@@ -66,12 +66,13 @@ const struct profile_wait_object *wait_object_of(const struct profile *profile,
     return found;
 }
 
-bool profile_wait_is_sum(const struct profile *profile, const struct profile_wait *wait)
+uint32_t profile_wait_intervals(const struct profile *profile, const struct profile_wait *wait)
 {
-    if (wait_reason_of_call(profile, wait->call).kind != PROFILE_RUNNABLE)
-        return false;
+    enum profile_wait_kind kind = wait_reason_of_call(profile, wait->call).kind;
+    if (kind != PROFILE_RUNNABLE && kind != PROFILE_SHORT_WAITS)
+        return 1;
     const struct profile_wait_object *object = wait_object_of(profile, wait);
-    return object && object->number > 1;
+    return object && object->number ? object->number : 1;
 }
 
 /* The name of the latest thread with this tid, in this process or any (PROFILE_NONE); "": none. */

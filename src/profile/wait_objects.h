@@ -26,8 +26,9 @@ void profile_sort_wait_objects(struct profile *profile);
  * has none. */
 const struct profile_wait_object *wait_object_of(const struct profile *profile,
                                                  const struct profile_wait *wait);
-/* The sum of several intervals without a processor. */
-bool profile_wait_is_sum(const struct profile *profile, const struct profile_wait *wait);
+/* How many intervals the wait stands for: more than one for a sum of short waits, or of intervals
+ * without a processor. */
+uint32_t profile_wait_intervals(const struct profile *profile, const struct profile_wait *wait);
 
 /* "0x55d0c0de, held by 7 worker", "process 12 make", "/dev/pts/0"; "": nothing is known. Not
  * escaped. */

@@ -44,7 +44,7 @@ static bool find_wait(const struct profile *profile, uint32_t thread, uint64_t a
         if (wait.length_ns < after_ns ||
             wait_reason_of_call(profile, wait.call).kind == PROFILE_SHORT_WAITS)
             continue;
-        if (profile_wait_is_sum(profile, &wait))
+        if (profile_wait_intervals(profile, &wait) > 1)
             continue;
         bool is_last = is_at_end(profile, &wait);
         if (is_last || wait.length_ns > found->wait.length_ns)

@@ -42,8 +42,15 @@ static void add_to(struct wait_sum *sum, const struct wait_sum *more)
 {
     sum->total_ns += more->total_ns;
     sum->waits += more->waits;
-    if (more->longest_ns > sum->longest_ns)
-        sum->longest_ns = more->longest_ns;
+    if (more->longest_single_ns > sum->longest_single_ns)
+        sum->longest_single_ns = more->longest_single_ns;
+    if (more->longest_sum_ns > sum->longest_sum_ns)
+        sum->longest_sum_ns = more->longest_sum_ns;
+}
+
+uint64_t wait_sum_longest_ns(const struct wait_sum *sum)
+{
+    return sum->longest_sum_ns > sum->longest_single_ns ? 0 : sum->longest_single_ns;
 }
 
 struct building {
@@ -85,10 +92,9 @@ static int add_wait(struct building *building, const struct profile_wait *wait)
     }
     if (id == INTERN_NONE)
         return -ENOMEM;
-    struct wait_sum sum = {wait->length_ns, wait->length_ns, 1};
-    if (sum.longest_ns > groups->members[id].sum.longest_ns &&
-        profile_wait_is_sum(groups->profile, wait))
-        sum.longest_ns = 0;
+    struct wait_sum sum = {.total_ns = wait->length_ns,
+                           .waits = profile_wait_intervals(groups->profile, wait)};
+    *(sum.waits == 1 ? &sum.longest_single_ns : &sum.longest_sum_ns) = wait->length_ns;
     add_to(&groups->members[id].sum, &sum);
     return 0;
 }

@@ -19,9 +19,13 @@
 #include <stdint.h>
 
 struct wait_sum {
-    uint64_t total_ns, longest_ns;
-    uint64_t waits; /* recorded ones: rec records the waits that it meets at a tick */
+    uint64_t total_ns;
+    uint64_t longest_single_ns, longest_sum_ns; /* of one interval, of several with one sum */
+    uint64_t waits; /* recorded ones: waits met at a tick, and all intervals of sums */
 };
+
+/* The longest wait; 0: unknown, an interval of a sum may be longer. */
+uint64_t wait_sum_longest_ns(const struct wait_sum *sum);
 
 struct wait_member { /* a thread at a stack */
     uint32_t thread, group;

@@ -8,7 +8,7 @@
 static void member_sum(const struct wait_sum *sum, struct buffer *out)
 {
     json_member_unsigned(out, "total_ns", sum->total_ns);
-    json_member_unsigned(out, "longest_ns", sum->longest_ns);
+    json_member_unsigned(out, "longest_ns", wait_sum_longest_ns(sum));
     json_member_unsigned(out, "waits", sum->waits);
 }
 

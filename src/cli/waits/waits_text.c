@@ -22,9 +22,16 @@ static void print_header(const struct wait_groups *groups, const char *label)
     printf("\n");
 }
 
+/* Empty: unknown. */
+static struct formatted longest_text(const struct wait_sum *sum)
+{
+    uint64_t longest_ns = wait_sum_longest_ns(sum);
+    return longest_ns ? format_duration(longest_ns) : (struct formatted){""};
+}
+
 static void print_reasons(const struct wait_groups *groups)
 {
-    printf("\n  share        time       met     longest  reason\n");
+    printf("\n  share        time     waits     longest  reason\n");
     for (size_t i = 0; i < groups->reason_count; i++) {
         const struct wait_reason_sum *reason = &groups->reasons[i];
         if (reason->sum.total_ns == 0)
@@ -32,7 +39,7 @@ static void print_reasons(const struct wait_groups *groups)
         printf("%7s  %10s  %8s  %10s  ",
                format_percent(reason->sum.total_ns, groups->total_ns).text,
                format_duration(reason->sum.total_ns).text, format_count(reason->sum.waits).text,
-               format_duration(reason->sum.longest_ns).text);
+               longest_text(&reason->sum).text);
         text_print(stdout, "%s\n", wait_text_reason(&reason->reason));
     }
 }
@@ -55,10 +62,10 @@ static void print_group(const struct wait_groups *groups, const struct wait_grou
     const struct wait_sum *sum = &group->sum;
     printf("\n%7s  ", format_percent(sum->total_ns, groups->total_ns).text);
     text_print(stdout, "%s: ", wait_text_reason(&group->reason));
-    printf("%s, %s wait%s met, ", format_duration(sum->total_ns).text,
-           format_count(sum->waits).text, sum->waits == 1 ? "" : "s");
-    if (sum->waits > 1)
-        printf("longest %s, ", format_duration(sum->longest_ns).text);
+    printf("%s, %s wait%s, ", format_duration(sum->total_ns).text, format_count(sum->waits).text,
+           sum->waits == 1 ? "" : "s");
+    if (sum->waits > 1 && wait_sum_longest_ns(sum))
+        printf("longest %s, ", longest_text(sum).text);
     wait_text_threads(groups->profile, group->member_count - group->idle_count, thread_at,
                       &members);
     printf("\n");

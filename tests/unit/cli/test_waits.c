@@ -56,7 +56,7 @@ static void equal_stacks_of_threads_are_one_group(void **state)
     assert_string_equal(lock->reason.text, "lock");
     assert_int_equal(lock->sum.total_ns, 120);
     assert_int_equal(lock->sum.waits, 3);
-    assert_int_equal(lock->sum.longest_ns, 50);
+    assert_int_equal(wait_sum_longest_ns(&lock->sum), 50);
     assert_int_equal(lock->member_count, 2);
     assert_int_equal(groups.members[lock->first_member].thread, 0);
     wait_groups_free(&groups);
@@ -132,7 +132,8 @@ static void a_sum_of_intervals_is_no_long_wait(void **state)
     stuck_free(&stuck);
     assert_int_equal(wait_groups_build(&groups, profile, false), 0);
     assert_int_equal(groups.groups[0].sum.total_ns, 140);
-    assert_int_equal(groups.groups[0].sum.longest_ns, 60);
+    assert_int_equal(groups.groups[0].sum.waits, 6);
+    assert_int_equal(wait_sum_longest_ns(&groups.groups[0].sum), 0); /* one of five, perhaps */
     wait_groups_free(&groups);
     profile_free(profile);
 }
