@@ -52,6 +52,15 @@ static uint32_t shown_name(struct profile *profile, uint32_t lib, const char *na
     return profile_string(profile, text);
 }
 
+/* Go's compiler declares inlined functions with a line, but without a file: the code of a Go
+ * function is in one file. */
+static const char *definition_file(const struct symbol_frame *frame)
+{
+    if (frame->definition_file || frame->definition_line == 0)
+        return frame->definition_file;
+    return frame->file;
+}
+
 static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
 {
     bool is_mangled = frame->system_name != frame->name;
@@ -60,7 +69,7 @@ static uint32_t add_func(struct profile *profile, uint32_t lib, const struct sym
                                 .system_name =
                                     is_mangled ? profile_string(profile, frame->system_name) : name,
                                 .lib = module_of(profile, lib),
-                                .file = optional_string(profile, frame->definition_file),
+                                .file = optional_string(profile, definition_file(frame)),
                                 .line = frame->definition_line};
     return profile_func_id(profile, &func);
 }
