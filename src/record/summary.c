@@ -237,6 +237,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"tables_ready_ns", summary->tables_ready_ns},
         {"compile_ns", summary->compile_ns},
         {"rows", summary->rows},
+        {"cfi_conflicts", summary->cfi_conflicts},
         {"launcher_cpu_ns", summary->launcher_cpu_ns},
         {"delay_ns", summary->delay_ns},
         {"cpu_before_ns", summary->cpu_before_ns},

@@ -172,6 +172,7 @@ struct record_summary {
         tables_ready_ns;
     uint64_t compile_ns; /* CPU spent compiling rows */
     uint64_t rows;
+    uint64_t cfi_conflicts; /* functions without rows: unwind data and code give other frames */
     struct record_off_cpu off_cpu;
     uint64_t launcher_cpu_ns; /* of rec itself, while recording */
     uint64_t file_bytes;

@@ -185,7 +185,19 @@ __asm__(
     /* ... with two entries, and a jump back to that end. */
     FUNCTION(hand_first_entry) "  inc %rdi\n" FUNCTION(hand_second_entry) "  mov %rdi, %rax\n"
                                                                           "  jmp hand_shared\n" END(
-                                                                              hand_second_entry));
+                                                                              hand_second_entry)
+    /* The loop has CFI that is wrong. */
+    FUNCTION(hand_conflicts) "  push %rbx\n"
+                             "  mov %rdi, %rbx\n"
+                             "  mov $20, %ecx\n"
+                             ".cfi_startproc\n"
+                             "1: imul $7, %rbx, %rbx\n"
+                             "  dec %ecx\n"
+                             "  jnz 1b\n"
+                             ".cfi_endproc\n"
+                             "  mov %rbx, %rax\n"
+                             "  pop %rbx\n"
+                             "  ret\n" END(hand_conflicts));
 
 long hand_leaf(long n), hand_pushes(long n), hand_realigns(long n), hand_realigns_and_calls(long n),
     hand_end(long n), hand_other(long n), hand_dispatches(long n), hand_branches(long n),

@@ -308,6 +308,9 @@ static void print_more(const struct record_summary *summary)
     log_info("%s unwind rows, compiled in %s CPU, first table after %s",
              format_count(summary->rows).text, format_duration(summary->compile_ns).text,
              format_duration(summary->tables_ready_ns).text);
+    if (summary->cfi_conflicts)
+        log_info("functions refused because their code and unwind data give other frames: %s",
+                 format_count(summary->cfi_conflicts).text);
     log_info("rec used %s CPU while recording and finished %s stacks itself%s%s",
              format_duration(summary->launcher_cpu_ns).text, format_count(summary->misses).text,
              summary->misses ? ", most of them in " : "",

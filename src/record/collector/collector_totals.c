@@ -93,5 +93,6 @@ void collector_settle_tree(struct collector *collector, const char *program, uin
     summary->handler_max_ns = drain_handler_max_ns(&collector->drain);
     summary->compile_ns = compiler_cpu_ns(collector->config.compiler);
     summary->rows = compiler_rows(collector->config.compiler);
+    summary->cfi_conflicts = compiler_cfi_conflicts(collector->config.compiler);
     summary->has_locked_tables = session_is_locked(collector->config.session);
 }

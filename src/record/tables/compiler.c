@@ -43,10 +43,11 @@ struct compiler {
     pthread_cond_t wakeup;
     bool stops;
     struct job_queue jobs, jobs_for_rows, done;
-    uint64_t cpu_ns;       /* atomic */
-    uint64_t rows;         /* atomic */
-    uint32_t modules_read; /* atomic; CFI or code */
-    uint64_t maps;         /* requested; by the thread that requests */
+    uint64_t cpu_ns;        /* atomic */
+    uint64_t rows;          /* atomic */
+    uint64_t cfi_conflicts; /* atomic */
+    uint32_t modules_read;  /* atomic; CFI or code */
+    uint64_t maps;          /* requested; by the thread that requests */
 };
 
 static void push(struct job_queue *queue, struct job *job)
@@ -183,6 +184,7 @@ static void note_cost(struct compiler *compiler)
 {
     store_relaxed(&compiler->cpu_ns, thread_cpu_ns());
     store_relaxed(&compiler->rows, module_cache_rows(compiler->store));
+    store_relaxed(&compiler->cfi_conflicts, module_cache_cfi_conflicts(compiler->store));
 }
 
 /* The collector sleeps on the doorbell; pending stacks wait for maps and CFI. */
@@ -398,4 +400,9 @@ uint64_t compiler_cpu_ns(const struct compiler *compiler)
 uint64_t compiler_rows(const struct compiler *compiler)
 {
     return load_relaxed(&compiler->rows);
+}
+
+uint64_t compiler_cfi_conflicts(const struct compiler *compiler)
+{
+    return load_relaxed(&compiler->cfi_conflicts);
 }

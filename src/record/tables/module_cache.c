@@ -34,7 +34,7 @@ struct module_cache {
     struct open_file_cache *open_files;
     struct known_module **modules;
     size_t count, capacity;
-    uint64_t rows_compiled;
+    uint64_t rows_compiled, cfi_conflicts;
     size_t code_bytes; /* allocated by all code images */
     uint64_t uses;
 };
@@ -60,6 +60,7 @@ static void module_free(struct module_cache *store, struct known_module *module)
     unwind_module_close(module->unwind);
     elf_close(module->elf);
     free(module->is_requested);
+    free(module->is_filled);
     free(module->path);
     free(module);
 }
@@ -78,6 +79,11 @@ void module_cache_close(struct module_cache *store)
 uint64_t module_cache_rows(const struct module_cache *store)
 {
     return store->rows_compiled;
+}
+
+uint64_t module_cache_cfi_conflicts(const struct module_cache *store)
+{
+    return store->cfi_conflicts;
 }
 
 /* The kernel maps the same vDSO into every 64-bit process. */
@@ -151,8 +157,11 @@ static int place_index(struct module_cache *store, struct known_module *module)
     module->piece_count = ((size_t)text_bytes + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
     if (!module->is_requested)
         module->is_requested = calloc(module->piece_count, sizeof(*module->is_requested));
-    int err = module->is_requested ? take_cells(store, module, buckets.count, &module->index_first)
-                                   : -ENOMEM;
+    if (!module->is_filled)
+        module->is_filled = calloc(module->piece_count, sizeof(*module->is_filled));
+    int err = module->is_requested && module->is_filled
+                  ? take_cells(store, module, buckets.count, &module->index_first)
+                  : -ENOMEM;
     if (err != 0)
         return err;
     module->buckets = buckets;
@@ -196,6 +205,8 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
     struct compiled_rows *rows = &store->scratch;
     uint32_t start = piece << ROW_PIECE_SHIFT;
     uint64_t end = (uint64_t)start + ROW_PIECE_BYTES;
+    if (module->is_filled[piece])
+        return;
     rows->count = 0;
     int err = unwind_module_compile(module->unwind, start, end, rows);
     if (err == 0 && module->code)
@@ -204,6 +215,9 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
         err = append_gap(rows, start);
     if (err == 0)
         err = publish_rows(store, module, piece, rows);
+    module->is_filled[piece] = err == 0 && module->code;
+    if (module->is_filled[piece])
+        store->cfi_conflicts += rows->cfi_conflicts;
     if (err == -ENOSPC || err == -ENOMEM)
         put_off(module, &module->is_requested[piece]);
 }

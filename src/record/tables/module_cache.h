@@ -63,6 +63,7 @@ struct known_module {
     bool is_cfi_requested;
     bool is_code_requested; /* once */
     bool *is_requested;     /* by piece */
+    bool *is_filled;        /* by piece: compiled with the code; the compiler's */
     uint64_t pause_end_ns;
     size_t piece_count;
     bool is_go;
@@ -102,3 +103,5 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
 
 /* Number of compiled rows. */
 uint64_t module_cache_rows(const struct module_cache *store);
+/* Number of functions without rows because CFI and code disagree. */
+uint64_t module_cache_cfi_conflicts(const struct module_cache *store);

@@ -456,3 +456,8 @@ bool x86_64_flow_follow(struct flow *flow, size_t start)
         forget(flow, 0);
     return is_good;
 }
+
+void x86_64_flow_forget(struct flow *flow)
+{
+    forget(flow, 0);
+}

@@ -53,3 +53,6 @@ void x86_64_flow_close(struct flow *flow);
 
 /* Follows the function that starts at the byte. False: refused, and no state was changed. */
 bool x86_64_flow_follow(struct flow *flow, size_t start);
+
+/* Takes back the states of the function followed last. */
+void x86_64_flow_forget(struct flow *flow);

@@ -4,6 +4,7 @@
 #include "base/containers/array.h"
 #include "unwind/arch/x86_64_code.h"
 #include "unwind/arch/x86_64_flow.h"
+#include "unwind/step.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,12 +14,22 @@ enum {
     ROOT_BYTES = 32,         /* of code that ends a thread */
 };
 
+/* Rows compiled from CFI. */
+struct cfi_rows {
+    const struct row *rows;
+    size_t count;
+    uint64_t start_svma, end_svma; /* of the code; rows are relative to base_svma */
+    uint64_t base_svma;
+};
+
 /* The gap under work, and the code around. */
 struct gap {
     const struct code_image *image;
+    const struct cfi_rows *cfi;
     uint64_t code_svma; /* of the flow's first byte */
     uint64_t start_svma, end_svma;
     struct flow flow;
+    size_t cfi_conflicts;
 };
 
 static bool starts_at(void *context, int64_t at, bool *is_firm)
@@ -47,6 +58,61 @@ static int open_gap(struct gap *gap)
     return x86_64_flow_open(&gap->flow);
 }
 
+/* The rule by CFI of an instruction followed; ROW_NONE: none, or outside of the range. */
+static uint32_t cfi_rule(const struct gap *gap, size_t at)
+{
+    const struct cfi_rows *cfi = gap->cfi;
+    uint64_t svma = gap->code_svma + at;
+    if (svma < cfi->start_svma || svma >= cfi->end_svma)
+        return row_rule(ROW_NONE, ROW_FP_SAME, 0);
+    return unwind_find_rule(cfi->rows, cfi->count, (uint32_t)(svma - cfi->base_svma));
+}
+
+/* Whether the rule gives another CFA, by the same register, than the code. */
+static bool differs(uint32_t rule, const struct flow_state *state)
+{
+    bool by_sp = row_kind(rule) == ROW_SP && state->depth != FLOW_BY_FP;
+    bool by_fp = row_kind(rule) == ROW_FP && state->fp_depth > 0;
+    int32_t depth = by_fp ? state->fp_depth : state->depth;
+    return (by_sp || by_fp) && row_n(rule) != (uint32_t)depth / 8 + 1;
+}
+
+/* Whether the function followed last has CFI for a part, and another CFA there. The function has to
+ * reach into the gap: parts of functions split off by compilers begin like functions. */
+static bool conflicts_with_cfi(const struct gap *gap)
+{
+    bool is_inside = false, is_other = false;
+    for (size_t i = 0; i < gap->flow.reached_count; i++) {
+        size_t at = gap->flow.reached[i];
+        uint64_t svma = gap->code_svma + at;
+        is_inside |= svma >= gap->start_svma && svma < gap->end_svma;
+        is_other |= differs(cfi_rule(gap, at), &gap->flow.states[at]);
+    }
+    return is_inside && is_other;
+}
+
+/* Whether the function followed last was seen in an earlier gap, too. */
+static bool has_earlier_gap(const struct gap *gap)
+{
+    for (size_t i = 0; i < gap->flow.reached_count; i++) {
+        size_t at = gap->flow.reached[i];
+        uint64_t svma = gap->code_svma + at;
+        if (svma >= gap->cfi->start_svma && svma < gap->start_svma &&
+            row_kind(cfi_rule(gap, at)) == ROW_NONE)
+            return true;
+    }
+    return false;
+}
+
+static void follow(struct gap *gap, uint64_t start_svma)
+{
+    if (!x86_64_flow_follow(&gap->flow, (size_t)(start_svma - gap->code_svma)) ||
+        !conflicts_with_cfi(gap))
+        return;
+    gap->cfi_conflicts += !has_earlier_gap(gap);
+    x86_64_flow_forget(&gap->flow);
+}
+
 /* Firm starts first: other starts may be labels inside of their functions. */
 static void follow_all(struct gap *gap, bool is_firm)
 {
@@ -56,7 +122,7 @@ static void follow_all(struct gap *gap, bool is_firm)
         return;
     while (function.start_svma < gap->end_svma) {
         if (function.start_svma >= svma && function.is_firm == is_firm)
-            (void)x86_64_flow_follow(&gap->flow, (size_t)(function.start_svma - svma));
+            follow(gap, function.start_svma);
         if (!code_image_function(gap->image, function.end_svma, &function))
             return;
     }
@@ -126,15 +192,19 @@ static int append_gap(const struct gap *gap, uint64_t base_svma, struct compiled
     return err;
 }
 
-static int fill_gap(const struct code_image *image, uint64_t base_svma, uint64_t start,
+static int fill_gap(const struct code_image *image, const struct cfi_rows *cfi, uint64_t start,
                     uint64_t end, struct compiled_rows *out)
 {
-    struct gap gap = {.image = image, .start_svma = base_svma + start, .end_svma = base_svma + end};
+    struct gap gap = {.image = image,
+                      .cfi = cfi,
+                      .start_svma = cfi->base_svma + start,
+                      .end_svma = cfi->base_svma + end};
     int err = open_gap(&gap);
     if (err == 0) {
         follow_all(&gap, true);
         follow_all(&gap, false);
-        err = append_gap(&gap, base_svma, out);
+        out->cfi_conflicts += gap.cfi_conflicts;
+        err = append_gap(&gap, cfi->base_svma, out);
     }
     x86_64_flow_close(&gap.flow);
     return err;
@@ -153,6 +223,7 @@ int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t 
     const struct row whole = {start, row_rule(ROW_NONE, ROW_FP_SAME, 0)};
     const struct row *from = rows->count ? rows->rows : &whole;
     const size_t count = rows->count ? rows->count : 1;
+    const struct cfi_rows cfi = {from, count, base_svma + start, base_svma + end, base_svma};
     struct compiled_rows filled = {.bad_fdes = rows->bad_fdes};
     int err = 0;
     for (size_t i = 0; i < count && err == 0; i++) {
@@ -162,7 +233,7 @@ int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t 
         bool is_gap =
             row_kind(from[i].rule) == ROW_NONE && row_start < row_end &&
             (may_continue || has_start(image, base_svma + row_start, base_svma + row_end));
-        err = is_gap ? fill_gap(image, base_svma, row_start, row_end, &filled)
+        err = is_gap ? fill_gap(image, &cfi, row_start, row_end, &filled)
                      : append(&filled, (uint32_t)row_start, from[i].rule);
     }
     if (err != 0) {

@@ -10,7 +10,9 @@
 struct compiled_rows {
     struct row *rows; /* owned; by start, equal neighbours merged, gaps as rows of kind NONE */
     size_t count, capacity;
-    size_t bad_fdes; /* with malformed instructions: compiled as gaps */
+    size_t bad_fdes;      /* with malformed instructions: compiled as gaps */
+    size_t cfi_conflicts; /* functions with CFI for a part, and another CFA there by their code:
+                           * their other part has no rows */
 };
 
 /* Appends the rows of an entry: at least 1, the first at the entry's start. 0 or -ENOMEM. */

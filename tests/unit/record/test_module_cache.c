@@ -132,6 +132,10 @@ static void code_without_cfi_has_rows_when_it_was_read(void **state)
     uint64_t svma = code_image_find(module->code, "hand_pushes");
     assert_true(find_row(fixture, module, svma + 1, &rule));
     assert_int_equal(rule, row_rule(ROW_SP, ROW_FP_SAME, 2));
+    assert_int_equal(module_cache_cfi_conflicts(fixture->store), 1);
+    uint64_t filled = module_cache_rows(fixture->store);
+    module_cache_compile(fixture->store, module, 0); /* requested before the code was read */
+    assert_int_equal(module_cache_rows(fixture->store), filled);
 }
 
 /* A test suite of large programs, each run once, fills it within minutes. */

@@ -41,6 +41,7 @@ static void keys_and_values_are_as_documented(void **state)
         .complete = 23000,
         .cpu_billed_ns = UINT64_C(23100000000),
         .merged = 3,
+        .cfi_conflicts = 2,
         .processes = 2,
     };
     summary.cut[RECORD_CUT_NO_CFI] = 61;
@@ -54,6 +55,7 @@ static void keys_and_values_are_as_documented(void **state)
     assert_line(text, "complete=23000");
     assert_line(text, "cpu_billed_ns=23100000000");
     assert_line(text, "merged=3");
+    assert_line(text, "cfi_conflicts=2");
     assert_line(text, "processes=2");
     assert_line(text, "cut.no-cfi=61");
     assert_line(text, "cut.root=0");

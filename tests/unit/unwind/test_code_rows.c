@@ -138,6 +138,22 @@ static void gaps_are_filled_and_cfi_stays(void **state)
     close_program(&p);
 }
 
+static void cfi_wins_over_code(void **state)
+{
+    (void)state;
+    struct program p;
+    open_program(&p, TARGETS_DIR "/by_hand");
+    enum { LOOP = 9, BEHIND = 17 }; /* bytes */
+    uint32_t by_cfi = row_rule(ROW_SP, ROW_FP_SAME, 1);
+    assert_int_equal(rule_of(&p, "hand_conflicts", LOOP), by_cfi);
+    fill(&p);
+    assert_int_equal(row_kind(rule_of(&p, "hand_conflicts", 1)), ROW_NONE);
+    assert_int_equal(rule_of(&p, "hand_conflicts", LOOP), by_cfi);
+    assert_int_equal(row_kind(rule_of(&p, "hand_conflicts", BEHIND)), ROW_NONE);
+    assert_int_equal(p.rows.cfi_conflicts, 1);
+    close_program(&p);
+}
+
 /* The byte before the code to which a fiber's first function returns: the end of a jump. */
 static void the_end_of_a_fiber_is_a_root(void **state)
 {
@@ -171,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_from_code_are_those_of_the_cfi),
         cmocka_unit_test(gaps_are_filled_and_cfi_stays),
+        cmocka_unit_test(cfi_wins_over_code),
         cmocka_unit_test(the_end_of_a_fiber_is_a_root),
         cmocka_unit_test(a_program_without_cfi_has_rows_and_a_root),
     };
