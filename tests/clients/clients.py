@@ -131,10 +131,10 @@ class FirefoxProfiler:
         self.run('thread', 'select', thread)
         return self.query('function', 'annotate', function, '--mode', 'src', '--context', 'file')
 
-    def tally(self):
-        """Of weights in ms."""
+    def tally(self, has=lambda thread: True):
+        """Of weights in ms, of the threads that the function accepts."""
         tally = Tally()
-        for thread in self.threads():
+        for thread in filter(has, self.threads()):
             add_tree(tally, self.call_tree(thread['threadHandle']), 1e6)
         return tally
 
@@ -183,10 +183,10 @@ def pprof_top(path):
     return tally
 
 
-def pprof_traces(path):
+def pprof_traces(path, *options):
     """pprof -traces: each stack with all its inlined frames."""
     tally = Tally()
-    text = go_pprof(path, '-traces')
+    text = go_pprof(path, '-traces', *options)
     for block in re.split(r'-+\+-+\n', text)[1:]:
         first = re.search(r'^ *(\d+(?:\.\d+)?)ns   (.*)$', block, re.MULTILINE)
         if not first:

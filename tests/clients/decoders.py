@@ -132,9 +132,9 @@ class Pprof:
         return stack, values, labels
 
 
-def read_pprof(path):
+def read_pprof(path, sample_type='cpu'):
     profile = Pprof(path)
-    column = profile.sample_types.index(('cpu', 'nanoseconds'))
+    column = profile.sample_types.index((sample_type, 'nanoseconds'))
     tally = Tally()
     for stack, values, _ in profile.samples:
         tally.add([plain(name) for name, _, _ in reversed(stack)], values[column])
