@@ -124,6 +124,13 @@ class PageFaults(Events):
         self.assertEqual(run.summary["engine"], "perf-ring")
         self.assert_touches(run)
 
+    def test_a_burst_from_outside_while_stacks_are_walked(self):
+        """The walks take longer than a ring needs to fill: a thread copies meanwhile."""
+        self.need_root()
+        script = "import json, ctypes, decimal; [bytearray(4096) for _ in range(20000)]"
+        runs = (self.taken("-e", "page-faults", command=[sys.executable, "-c", script]) for _ in range(3))
+        self.assertTrue(any(run.lost() < run.count("samples") / 50 for run in runs))
+
     def test_processes_of_a_tree(self):
         run = self.whole("-e", "page-faults:u", command=["sh", "-c", f"ls / >/dev/null; {self.touch()}; {self.touch()}"])
         weights = self.weights(run, "page-faults")

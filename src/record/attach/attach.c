@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define NICE (-15)
-enum { FIXED_POLLED = 2 }; /* signals, and the end of the command */
+enum { POLLED = 3 };
 /* Time between two looks at CPU times, ends of processes and the size of the file. */
 #define LOOK_NS 100000000
 #define CHECKPOINT_NS 250000000
@@ -44,7 +44,8 @@ struct attachment {
     struct perfdata_writer *writer;
     struct finished_round finished_round;
     struct file_limit file_limit;
-    struct pollfd *polled; /* signals, the end of the command, then the rings */
+    /* Signals, the end of the command, and records copied by the thread of the rings. */
+    struct pollfd polled[POLLED];
     int signal_fd;
     int command_fd;          /* pidfd of the command that ends the recording; -1: none */
     uint64_t busy_before_ns; /* CPU time of all processors at the start */
@@ -254,7 +255,7 @@ static void begin(struct attachment *attachment)
         begin_sampling(attachment);
 }
 
-/* Waits for a ring that is filling, a signal, the end of a process, or the next point in time. */
+/* Waits for copied records, a signal, the end of a process, or the next point in time. */
 static void wait_for_work(struct attachment *attachment)
 {
     uint64_t due_ns = attachment->look_due_ns, now_ns = monotonic_ns();
@@ -262,11 +263,13 @@ static void wait_for_work(struct attachment *attachment)
         due_ns = attachment->quiet_until_ns;
     if (attachment->deadline_ns && attachment->deadline_ns < due_ns)
         due_ns = attachment->deadline_ns;
+    if (attachment->source.has_left)
+        due_ns = now_ns;
     uint64_t wait_ns =
         ring_growth_wait_ns(&attachment->source, due_ns > now_ns ? due_ns - now_ns : 0);
     struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                .tv_nsec = (long)(wait_ns % 1000000000)};
-    ppoll(attachment->polled, attachment->source.ring_count + FIXED_POLLED, &timeout, NULL);
+    ppoll(attachment->polled, POLLED, &timeout, NULL);
 }
 
 static void look_around(struct attachment *attachment)
@@ -331,23 +334,17 @@ static void record(struct attachment *attachment)
     } while (!is_over(attachment));
 }
 
-static int prepare_wait(struct attachment *attachment)
+static void prepare_wait(struct attachment *attachment)
 {
-    const struct ring_source *source = &attachment->source;
-    attachment->polled = calloc(source->ring_count + FIXED_POLLED, sizeof(*attachment->polled));
-    if (!attachment->polled)
-        return -ENOMEM;
-    attachment->polled[0] = (struct pollfd){.fd = attachment->signal_fd, .events = POLLIN};
-    attachment->polled[1] = (struct pollfd){.fd = attachment->command_fd, .events = POLLIN};
-    for (size_t i = 0; i < source->ring_count; i++)
-        attachment->polled[FIXED_POLLED + i] =
-            (struct pollfd){.fd = source->rings[i].fd, .events = POLLIN};
+    const int polled[POLLED] = {attachment->signal_fd, attachment->command_fd,
+                                attachment->source.copier.copied_fd};
+    for (size_t i = 0; i < POLLED; i++)
+        attachment->polled[i] = (struct pollfd){.fd = polled[i], .events = POLLIN};
     if (attachment->off_cpu)
         attachment->finished_round.hold_ns = off_recorder_age_ns(attachment->off_cpu);
     attachment->finished_round.begin_bytes = perfdata_bytes_written(attachment->writer);
     file_limit_open(&attachment->file_limit, attachment->writer, attachment->options->size_max,
                     attachment->options->keep_free_bytes);
-    return 0;
 }
 
 /* Of all processors; of some, or of a cgroup, the samples are the only figure. */
@@ -401,7 +398,6 @@ static void release(struct attachment *attachment)
     open_file_cache_drop_present(&attachment->result->open_files);
     perfdata_writer_close(attachment->writer);
     off_recorder_free(attachment->off_cpu);
-    free(attachment->polled);
     if (attachment->command_fd >= 0)
         close(attachment->command_fd);
     launch_abandon(&attachment->result->launch);
@@ -439,9 +435,8 @@ int record_attach(const struct record_options *options, struct record_result *re
     attachment->result = result;
     attachment->signal_fd = attachment->command_fd = attachment->source.tasks.end_fd = -1;
     int err = prepare(attachment, error);
-    if (err == 0 && prepare_wait(attachment) != 0)
-        err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0) {
+        prepare_wait(attachment);
         run(attachment);
         err = finish(attachment, error);
     }

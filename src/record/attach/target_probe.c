@@ -4,7 +4,7 @@
 #include "record/attach/refusal.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
 #include "record/events/event_attr.h"
-#include "record/perf_ring/kernel_ring.h"
+#include "record/perf_ring/rings/kernel_ring.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/events/event_attr.h"
 
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 #include "record/procfs/stack_pages.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "record/off_cpu/off_waits.h"
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 
 #include <stdbool.h>
 

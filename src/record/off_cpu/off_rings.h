@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 #include "record/perf_ring/thread_events.h"
 
 #include <poll.h>

@@ -26,7 +26,7 @@ enum { PASSES_MAX = 100 };
 
 static uint32_t larger_bytes(const struct ring_source *source)
 {
-    size_t bytes = ring_source_ring_bytes(source) / SAMPLES_IN_RING;
+    size_t bytes = ring_set_ring_bytes(&source->rings) / SAMPLES_IN_RING;
     return bytes < RING_STACK_BYTES_MAX ? (uint32_t)bytes : RING_STACK_BYTES_MAX;
 }
 

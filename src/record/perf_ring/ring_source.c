@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "record/events/event_list.h"
 #include "record/procfs/kernel_image.h"
-#include "record/procfs/processors.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,15 +13,7 @@
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Occurrences of other events than clocks may come as fast as the program can make them. */
 #define BURST_NS 4000000
-/* Of all rings together, and of one: a second of samples at 999 Hz. With other events than clocks,
- * larger by this factor: 60 ms of page faults. The kernel clears the memory, 0.2 ms a MiB. */
-#define RINGS_BYTES (UINT64_C(64) << 20)
-#define RING_BYTES_MAX (UINT64_C(16) << 20)
-enum { BURST_FACTOR = 4 };
-#define RING_BYTES_MIN (UINT64_C(256) << 10)
-/* The kernel wakes the reader when this part of a ring is new. */
-enum { WAKEUP_PARTS = 4 };
-/* Bursts must not fill the rings while the stacks of earlier records are walked. */
+/* Of taken records, between two looks at the clock. */
 enum { RECORDS_UNTIL_LOOK = 32 };
 /* Of a round: one process can fill the backlog, and other processes wait for the round. */
 #define DRAIN_NS 20000000
@@ -31,64 +22,6 @@ static bool has_bursts(const struct record_options *options)
 {
     bool is_clock = options->event_count <= 1 && event_list_has_clock(options);
     return !is_clock && !options->off_cpu_only;
-}
-
-static size_t ring_bytes(size_t rings, bool has_bursts)
-{
-    const uint64_t factor = has_bursts ? BURST_FACTOR : 1;
-    uint64_t bytes = RING_BYTES_MAX * factor;
-    while (bytes > RING_BYTES_MIN && bytes * rings > RINGS_BYTES * factor)
-        bytes /= 2;
-    return (size_t)bytes;
-}
-
-static void close_rings(struct ring_source *source)
-{
-    for (size_t i = 0; i < source->ring_count; i++)
-        kernel_ring_close(&source->rings[i]);
-    source->ring_count = 0;
-}
-
-/* For each event one on each of `count` processors. */
-static int open_rings_of(struct ring_source *source, const uint32_t *processors, size_t count,
-                         size_t rings, size_t bytes)
-{
-    int err = 0;
-    for (size_t i = 0; err == 0 && i < rings; i++) {
-        struct kernel_ring *ring = &source->rings[i];
-        err = kernel_ring_open(ring, processors[i % count], bytes, bytes / WAKEUP_PARTS);
-        ring->event = (uint32_t)(i / count);
-        source->ring_count += err == 0;
-    }
-    return err;
-}
-
-size_t ring_source_ring_bytes(const struct ring_source *source)
-{
-    size_t smallest_bytes = SIZE_MAX;
-    for (size_t i = 0; i < source->ring_count; i++)
-        if (source->rings[i].data_bytes < smallest_bytes)
-            smallest_bytes = source->rings[i].data_bytes;
-    return smallest_bytes;
-}
-
-/* Where locked memory is short, the first rings would take all of it: again with less for each. */
-static int open_rings(struct ring_source *source, const struct ring_source_config *config)
-{
-    uint32_t list[PROCESSORS_MAX];
-    size_t count = processors_list(config->processors, list, PROCESSORS_MAX);
-    size_t events = config->options->event_count ? config->options->event_count : 1;
-    size_t rings = count * events, bytes = ring_bytes(rings, has_bursts(config->options));
-    source->rings = calloc(rings ? rings : 1, sizeof(*source->rings));
-    if (!source->rings)
-        return -ENOMEM;
-    int err = count == 0 ? -ENOENT : open_rings_of(source, list, count, rings, bytes);
-    while (err == 0 && ring_source_ring_bytes(source) < bytes && bytes > RING_BYTES_MIN) {
-        close_rings(source);
-        bytes /= 2;
-        err = open_rings_of(source, list, count, rings, bytes);
-    }
-    return err;
 }
 
 static void connect(struct ring_source *source, const struct ring_source_config *config)
@@ -100,8 +33,8 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     source->can_grow = !has_bursts(options);
     source->options = options;
     source->events =
-        (struct thread_events){.rings = source->rings,
-                               .ring_count = source->ring_count,
+        (struct thread_events){.rings = source->rings.rings,
+                               .ring_count = source->rings.count,
                                .requests = options->event_count ? options->events : NULL,
                                .period_ns = config->period_ns,
                                .stack_bytes = STACK_BYTES,
@@ -134,11 +67,15 @@ static void connect(struct ring_source *source, const struct ring_source_config 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)
 {
     *source = (struct ring_source){.tasks.end_fd = -1, .cgroup_fd = -1};
-    int err = open_rings(source, config);
+    const struct record_options *options = config->options;
+    size_t events = options->event_count ? options->event_count : 1;
+    int err = ring_set_open(&source->rings, config->processors, events, has_bursts(options));
+    if (err == 0)
+        err = ring_copier_start(&source->copier, source->rings.rings, source->rings.count);
     if (err)
         return err;
     connect(source, config);
-    if (config->options->kernel_stacks && !config->has_kernel_image)
+    if (options->kernel_stacks && !config->has_kernel_image)
         kernel_image_write(config->file, config->round->now_ns);
     err = ring_modules_open(&source->modules, config->open_files);
     return err ? err : ring_tasks_open(&source->tasks);
@@ -148,9 +85,8 @@ void ring_source_close(struct ring_source *source)
 {
     ring_tasks_close(&source->tasks);
     event_set_release(source->system);
-    close_rings(source);
-    free(source->rings);
-    ring_backlog_free(&source->backlog);
+    ring_copier_free(&source->copier);
+    ring_set_close(&source->rings);
     ring_unwinder_free(&source->unwinder);
     ring_modules_close(&source->modules);
     if (source->cgroup_fd >= 0)
@@ -310,65 +246,46 @@ static void take(struct ring_source *source, const struct ring_record *record)
 
 uint64_t ring_source_fill_ns(const struct ring_source *source)
 {
-    if (source->backlog.count > 0)
+    if (source->has_left)
         return 0;
-    uint64_t samples = ring_source_ring_bytes(source) / (source->stack_bytes_max + SAMPLE_BYTES);
+    uint64_t samples =
+        ring_set_ring_bytes(&source->rings) / (source->stack_bytes_max + SAMPLE_BYTES);
     uint64_t fill_ns = samples * source->events.period_ns;
     return !has_bursts(source->options) || fill_ns < BURST_NS ? fill_ns : BURST_NS;
 }
 
-/* Frees the place of the records in the rings. */
-static void collect(struct ring_source *source, uint64_t until_ns)
-{
-    struct ring_record record;
-    struct kernel_ring *ring;
-    size_t bytes;
-    for (size_t i = 0; i < source->ring_count; i++)
-        kernel_ring_look(&source->rings[i]);
-    while (
-        (ring = ring_record_oldest(source->rings, source->ring_count, until_ns, &record, &bytes))) {
-        if (!ring_backlog_add(&source->backlog, &record))
-            return;
-        kernel_ring_advance(ring, bytes);
-    }
-}
-
-/* delay_ns: of the newest records to be collected meanwhile. */
-static void take_collected(struct ring_source *source, uint64_t delay_ns, uint64_t limit_ns)
+static void take_copied(struct ring_source *source, uint64_t until_ns, uint64_t limit_ns)
 {
     const uint64_t begin_ns = monotonic_ns();
-    struct ring_record record;
-    for (size_t left = source->backlog.count; left > 0; left--) {
-        if (left % RECORDS_UNTIL_LOOK == 0) {
-            uint64_t now_ns = monotonic_ns();
-            collect(source, now_ns - delay_ns);
-            if (now_ns - begin_ns > limit_ns)
-                return;
-        }
-        if (ring_backlog_next(&source->backlog, &record))
-            take(source, &record);
+    const struct ring_record *record;
+    size_t taken = 0;
+    source->has_left = false;
+    while (!source->has_left && (record = ring_copier_next(&source->copier, until_ns))) {
+        take(source, record);
+        if (++taken % RECORDS_UNTIL_LOOK == 0)
+            source->has_left = monotonic_ns() - begin_ns > limit_ns;
     }
 }
 
 void ring_source_drain(struct ring_source *source, uint64_t until_ns)
 {
-    const uint64_t delay_ns = monotonic_ns() - until_ns;
-    collect(source, until_ns);
-    take_collected(source, delay_ns, DRAIN_NS);
+    ring_copier_copy(&source->copier);
+    take_copied(source, until_ns, DRAIN_NS);
 }
 
+/* The records of a burst have no end: until now. */
 void ring_source_catch_up(struct ring_source *source)
 {
-    collect(source, UINT64_MAX);
-    take_collected(source, 0, UINT64_MAX);
+    ring_copier_copy(&source->copier);
+    take_copied(source, monotonic_ns(), UINT64_MAX);
 }
 
 bool ring_source_has(struct ring_source *source, pid_t pid)
 {
     if (ring_process_find(&source->tasks.processes, pid))
         return true;
-    collect(source, UINT64_MAX);
-    return ring_backlog_has_start(&source->backlog, pid);
+    ring_copier_copy(&source->copier);
+    return ring_copier_has_start(&source->copier, pid);
 }
 
 void ring_source_restart(struct ring_source *source)
@@ -391,9 +308,11 @@ void ring_source_stop(struct ring_source *source)
     struct ring_process *process = NULL;
     while ((process = ring_process_next(&source->tasks.processes, process)))
         event_set_close(process->events);
-    do
+    ring_copier_stop(&source->copier);
+    do {
         ring_source_catch_up(source);
-    while (source->backlog.count > 0);
+        ring_copier_copy(&source->copier);
+    } while (ring_copier_has_records(&source->copier));
     count_lost(source);
     ring_tasks_finish(&source->tasks);
 }

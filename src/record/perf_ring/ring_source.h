@@ -2,16 +2,17 @@
 /*
  * The perf-ring engine: records processes from outside. Nothing is injected, stopped or signalled.
  *
- *     thread_events ─▶ kernel_ring ─▶ ring_record ─┬▶ ring_tasks   FORK, COMM, EXIT
- *                      one a processor             ├▶ ring_maps    MMAP2
- *                                                  └▶ ring_unwind ─▶ sample_writer
+ *     thread_events ─▶ ring_set ─▶ ring_copier ─┬▶ ring_tasks   FORK, COMM, EXIT
+ *                      of the kernel   a thread ├▶ ring_maps    MMAP2
+ *                                               └▶ ring_unwind ─▶ sample_writer
  *
  * Records of all rings are taken in the order of time.
  */
 #pragma once
 
-#include "record/perf_ring/ring_backlog.h"
 #include "record/perf_ring/ring_tasks.h"
+#include "record/perf_ring/rings/ring_copier.h"
+#include "record/perf_ring/rings/ring_set.h"
 #include "record/perf_ring/walk/ring_unwind.h"
 
 #include "record/options.h"
@@ -37,9 +38,9 @@ struct ring_source_config {
 };
 
 struct ring_source {
-    struct kernel_ring *rings;
-    size_t ring_count;
-    struct ring_backlog backlog;
+    struct ring_set rings;
+    struct ring_copier copier;
+    bool has_left; /* copied records, after the time limit of a round */
     struct thread_events events;
     uint64_t opened_ns;
     bool can_grow;             /* clocks: see ring_growth.h */
@@ -65,9 +66,6 @@ void ring_source_close(struct ring_source *source);
 /* A thread of the system with a record of another source at this time: writes its start and the
  * start of its process, unless the file has them. context: the ring source. */
 void ring_source_meet(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
-
-/* The smallest ring. */
-size_t ring_source_ring_bytes(const struct ring_source *source);
 
 /* The time in which busy processors fill their rings; 0: records wait for their work. */
 uint64_t ring_source_fill_ns(const struct ring_source *source);

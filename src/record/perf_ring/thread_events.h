@@ -7,7 +7,7 @@
 #pragma once
 
 #include "record/events/event_request.h"
-#include "record/perf_ring/kernel_ring.h"
+#include "record/perf_ring/rings/kernel_ring.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of kernel rings, laid out by hand as perf_event_open(2) describes them. */
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 
 #include "base/containers/buffer.h"
 

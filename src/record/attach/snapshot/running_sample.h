@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -12,7 +12,7 @@
 #include "perfdata/writer.h"
 #include "record/perf_ring/ring_modules.h"
 #include "record/perf_ring/ring_process.h"
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 #include "record/round.h"
 
 struct ring_maps {

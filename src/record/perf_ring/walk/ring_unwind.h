@@ -4,7 +4,7 @@
 
 #include "record/perf_ring/ring_modules.h"
 #include "record/perf_ring/ring_process.h"
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 #include "record/procfs/stack_pages.h"
 #include "record/sample/sample_writer.h"
 #include "unwind/offline.h"

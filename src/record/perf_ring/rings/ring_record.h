@@ -3,7 +3,7 @@
  * RING_SAMPLE_TYPE. */
 #pragma once
 
-#include "record/perf_ring/kernel_ring.h"
+#include "record/perf_ring/rings/kernel_ring.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

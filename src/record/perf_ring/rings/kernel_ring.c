@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf_ring/kernel_ring.h"
+#include "record/perf_ring/rings/kernel_ring.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

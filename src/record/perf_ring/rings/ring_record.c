@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/rings/ring_record.h"
 
 #include "base/containers/cursor.h"
 #include "perfdata/writer.h"

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/rings/ring_set.h"
+
+#include "record/procfs/processors.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of all rings together, and of one: a second of samples at 999 Hz. With bursts, larger by this
+ * factor: 60 ms of page faults. The kernel clears the memory, 0.2 ms a MiB. */
+#define RINGS_BYTES (UINT64_C(64) << 20)
+#define RING_BYTES_MAX (UINT64_C(16) << 20)
+enum { BURST_FACTOR = 4 };
+#define RING_BYTES_MIN (UINT64_C(256) << 10)
+/* The kernel wakes the reader when this part of a ring is new. */
+enum { WAKEUP_PARTS = 4 };
+
+static size_t choose_bytes(size_t rings, bool has_bursts)
+{
+    const uint64_t factor = has_bursts ? BURST_FACTOR : 1;
+    uint64_t bytes = RING_BYTES_MAX * factor;
+    while (bytes > RING_BYTES_MIN && bytes * rings > RINGS_BYTES * factor)
+        bytes /= 2;
+    return (size_t)bytes;
+}
+
+static void close_rings(struct ring_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        kernel_ring_close(&set->rings[i]);
+    set->count = 0;
+}
+
+/* For each event one on each of `count` processors. */
+static int open_rings(struct ring_set *set, const uint32_t *processors, size_t count, size_t rings,
+                      size_t bytes)
+{
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < rings; i++) {
+        struct kernel_ring *ring = &set->rings[i];
+        err = kernel_ring_open(ring, processors[i % count], bytes, bytes / WAKEUP_PARTS);
+        ring->event = (uint32_t)(i / count);
+        set->count += err == 0;
+    }
+    return err;
+}
+
+/* Where locked memory is short, the first rings would take all of it: again with less for each. */
+int ring_set_open(struct ring_set *set, const char *processors, size_t events, bool has_bursts)
+{
+    uint32_t list[PROCESSORS_MAX];
+    size_t count = processors_list(processors, list, PROCESSORS_MAX);
+    size_t rings = count * events, bytes = choose_bytes(rings, has_bursts);
+    *set = (struct ring_set){.rings = calloc(rings ? rings : 1, sizeof(*set->rings))};
+    if (!set->rings)
+        return -ENOMEM;
+    int err = count == 0 ? -ENOENT : open_rings(set, list, count, rings, bytes);
+    while (err == 0 && ring_set_ring_bytes(set) < bytes && bytes > RING_BYTES_MIN) {
+        close_rings(set);
+        bytes /= 2;
+        err = open_rings(set, list, count, rings, bytes);
+    }
+    return err;
+}
+
+void ring_set_close(struct ring_set *set)
+{
+    close_rings(set);
+    free(set->rings);
+    *set = (struct ring_set){.rings = NULL};
+}
+
+size_t ring_set_ring_bytes(const struct ring_set *set)
+{
+    size_t smallest_bytes = SIZE_MAX;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->rings[i].data_bytes < smallest_bytes)
+            smallest_bytes = set->rings[i].data_bytes;
+    return smallest_bytes;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel rings of a recording: one for each event and processor, within the locked memory that
+ * the user may have. */
+#pragma once
+
+#include "record/perf_ring/rings/kernel_ring.h"
+
+#include <stdbool.h>
+
+struct ring_set {
+    struct kernel_ring *rings; /* owned; the first event first */
+    size_t count;
+};
+
+/* processors: "0-3,6"; NULL: all. has_bursts: of events that come as fast as the program can make
+ * them. 0 or a negative errno; ring_set_close() in any case. */
+int ring_set_open(struct ring_set *set, const char *processors, size_t events, bool has_bursts);
+void ring_set_close(struct ring_set *set);
+
+/* The smallest ring. */
+size_t ring_set_ring_bytes(const struct ring_set *set);
