@@ -487,6 +487,8 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
     };
     if (map->walks)
         unwind_cache_begin(map->walks);
+    if (map->code)
+        caller_cache_begin_walk(map->code->cache);
     struct offline_result result = walk_up(&walk, frames);
     result.dropped = offline_frames_settle(frames, result.frame_count);
     result.frame_count -= result.dropped;

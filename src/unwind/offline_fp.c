@@ -28,7 +28,8 @@ static bool infer_realigned_fp(const struct offline_map *map, const struct stack
 {
     uint64_t n = 8 * (uint64_t)row_deref_n(rule), m = 8 * (uint64_t)row_deref_m(rule);
     uint64_t start_avma = (frame->regs.sp + 7) & ~UINT64_C(7);
-    for (uint64_t at = 0; at < SEARCH_BYTES_MAX; at += 8) {
+    for (uint64_t at = 0; at < SEARCH_BYTES_MAX && caller_cache_may_look(map->code->cache, 8);
+         at += 8) {
         uint64_t fp = start_avma + at, copy, cfa, word;
         if (!stack_load(stack, fp + 8, &copy) || !stack_load(stack, fp + n, &cfa))
             continue;

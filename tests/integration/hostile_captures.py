@@ -10,15 +10,20 @@ import subprocess
 
 LARGEST_BYTES = 10 << 20
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5  # IP, TID, TIME, CALLCHAIN
+STACK_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 12 | 1 << 13  # IP, TID, TIME, REGS_USER, STACK_USER
+REGISTERS = 1 << 6 | 1 << 7 | 1 << 8  # BP, SP, IP
 SAMPLE_ID_ALL = 1 << 18
 MMAP, COMM, FORK, SAMPLE, COMPRESSED, COMPRESSED2 = 1, 3, 7, 9, 81, 83
 EXECUTABLE = 2  # misc: user mode
 CODE_AVMA = 0x7f0000000000
+STACK_AVMA = 0x7ffd00000000
+STACK_BYTES = 65392  # the largest copy, a multiple of 16
 
 
-def capture(records):
+def capture(records, sample_type=SAMPLE_TYPE):
     """A perf.data with one event, cpu-clock, and these records."""
-    attr = struct.pack("<IIQQQQQ", 1, 64, 0, 1000000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL).ljust(64, b"\0")
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000000, sample_type, 0, SAMPLE_ID_ALL).ljust(80, b"\0")
+    attr += struct.pack("<QI", REGISTERS, STACK_BYTES).ljust(32, b"\0")
     attr += struct.pack("<QQ", 0, 0)
     data_at = 104 + len(attr)
     header = b"PERFILE2" + struct.pack("<12Q", 104, len(attr), 104, len(attr), data_at, len(records), *[0] * 6)
@@ -53,6 +58,13 @@ def fork(pid, parent_pid, time_ns):
 def sample(pid, time_ns, callchain):
     return record(SAMPLE, struct.pack("<QIIQQ", callchain[0], pid, pid, time_ns, len(callchain))
                   + struct.pack(f"<{len(callchain)}Q", *callchain))
+
+
+def stack_sample(pid, time_ns, pc, words):
+    """A copy of a stack at STACK_AVMA, where SP and FP lead."""
+    stack = struct.pack(f"<{len(words)}Q", *words)
+    return record(SAMPLE, struct.pack("<QIIQ", pc, pid, pid, time_ns) + struct.pack("<QQQQ", 2, STACK_AVMA, STACK_AVMA, pc)
+                  + struct.pack("<Q", len(stack)) + stack + struct.pack("<Q", len(stack)))
 
 
 def compressed(records, has_size=False):

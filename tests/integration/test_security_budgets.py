@@ -199,6 +199,56 @@ class Budgets(rec.Case):
         for run in self.assert_converts("program.data"):
             self.assertEqual(run.status, 0, run.stderr)
 
+    # ---- stacks of code without CFI ----
+
+    def build_without_cfi(self, lines):
+        """Returns the address of the code, and its mapping."""
+        write(self.path("code.s"), "\n".join(lines).encode() + b"\n")
+        subprocess.run(["gcc", "-nostdlib", "-shared", "-Wl,--build-id=none", "code.s", "-o", "code"], cwd=self.directory,
+                       check=True)
+        elf = bad_elf.Elf(self.path("code"))
+        text = elf.index[".text"]
+        body = struct.pack("<IIQQQ", 1, 1, hostile_captures.CODE_AVMA, 1 << 20, elf.field(text, 4) & ~0xfff)
+        body += hostile_captures.text(self.path("code")) + hostile_captures.trailer(1, 1)
+        return hostile_captures.CODE_AVMA + elf.field(text, 4) % 4096, hostile_captures.record(hostile_captures.MMAP, body)
+
+    def test_frames_without_callers_on_a_large_stack(self):
+        """Frame pointers lead to 4000 functions, each of which is called from nowhere on the stack."""
+        count = hostile_captures.STACK_BYTES // 16
+        code, mapping = self.build_without_cfi([f".type f{i},@function\n.p2align 4\nf{i}: .fill 8,1,0x90\nret"
+                                                for i in range(count)])
+        samples = []
+        for time_ns in range(150):
+            frames = [(hostile_captures.STACK_AVMA + 16 * (i + 1), code + 16 * ((i + time_ns) % count) + 4)
+                      for i in range(count)]
+            samples.append(hostile_captures.stack_sample(1, 2 + time_ns, code + 4, [word for pair in frames for word in pair]))
+        plain = b"".join(samples)
+        for records in (mapping + plain, hostile_captures.compressed(mapping + samples[0] * 800)):
+            write(self.path("stacks.data"), hostile_captures.capture(records, hostile_captures.STACK_TYPE))
+            self.assertLess(os.path.getsize(self.path("stacks.data")), hostile_captures.LARGEST_BYTES)
+            for run in self.assert_converts("stacks.data"):
+                self.assertEqual(run.status, 0, run.stderr)
+            self.assertGreater(self.read("out.folded").split(b"\n")[0].count(b";"), 4000)
+
+    def test_functions_whose_names_overlap(self):
+        """60 000 symbols have the same 2 MiB as their name, and calls through a slot look for a longer one."""
+        calls, functions, name = 64, 60000, b"a" * (2 << 20)
+        code, mapping = self.build_without_cfi(["f: .fill 64,1,0x90"] + calls * ["call *missing@GOTPCREL(%rip)\n.fill 2,1,0x90"]
+                                               + [".fill 524288,1,0x90"])
+        elf = bad_elf.Elf(self.path("code"))
+        start, at, names = elf.field(elf.index[".text"], 3), bytearray(elf.content(".dynsym")), elf.content(".dynstr")
+        struct.pack_into("<I", at, 24, len(names))
+        elf.replace(".dynsym", bytes(at))
+        elf.replace(".dynstr", names + name + b"b\0")
+        elf.replace(".strtab", b"\0" + name + b"\0")
+        elf.replace(".symtab", b"".join(struct.pack("<IBBHQQ", 1, 0x12, 0, 1, start + i, 16) for i in range(functions)))
+        elf.write(self.path("code"))
+        words = [code + 64 + 8 * (i % calls) + 6 for i in range(512)]
+        records = mapping + hostile_captures.stack_sample(1, 2, code + 16, words)
+        write(self.path("names.data"), hostile_captures.capture(records, hostile_captures.STACK_TYPE))
+        for run in self.assert_converts("names.data"):
+            self.assertEqual(run.status, 0, run.stderr)
+
     # ---- recording ----
 
     def test_a_function_table_of_go_whose_functions_share_all_runs(self):

@@ -2,6 +2,8 @@
 #include "unwind/code/caller_cache.h"
 
 enum { ENTRIES_MAX = 1 << 13 }; /* of each kind: 1 MiB together */
+/* A walk's share is four searches without a result; the first walks find nothing in the cache. */
+enum { WALK_BYTES = 64 << 10, AHEAD_BYTES_MAX = 1 << 20 };
 
 struct known_frame {
     struct two_way_cache_key hash;
@@ -30,6 +32,24 @@ void caller_cache_free(struct caller_cache *cache)
 {
     two_way_cache_free(&cache->frames);
     two_way_cache_free(&cache->calls);
+}
+
+void caller_cache_begin_walk(struct caller_cache *cache)
+{
+    if (!cache)
+        return;
+    cache->is_spent = false;
+    cache->looked_at_bytes -=
+        cache->looked_at_bytes < WALK_BYTES ? cache->looked_at_bytes : WALK_BYTES;
+}
+
+bool caller_cache_may_look(struct caller_cache *cache, size_t bytes)
+{
+    if (!cache)
+        return true;
+    cache->is_spent |= bytes > AHEAD_BYTES_MAX - cache->looked_at_bytes;
+    cache->looked_at_bytes += cache->is_spent ? 0 : bytes;
+    return !cache->is_spent;
 }
 
 bool caller_cache_find_frame(const struct caller_cache *cache, const struct caller_cache_key *key,

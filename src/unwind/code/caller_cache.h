@@ -3,6 +3,9 @@
  * Results of earlier caller searches. Samples hit the same loops again and again: the frame of a
  * function at a PC, and the call before a return address, depend on the code alone. Stack words are
  * read anew in each search.
+ *
+ * The cache also bounds the work of hostile stacks and code, as of a chain of frame pointers with a
+ * search through 16 KiB for each of 4000 frames.
  */
 #pragma once
 
@@ -15,6 +18,8 @@
 
 struct caller_cache { /* zeros: empty */
     struct two_way_cache frames, calls;
+    size_t looked_at_bytes; /* of code and stack, beyond the share of each walk */
+    bool is_spent;          /* until the next walk */
 };
 
 /* A PC, or a return address, with the start of the function called. */
@@ -26,7 +31,11 @@ struct caller_cache_key {
 
 void caller_cache_free(struct caller_cache *cache);
 
-/* Every function takes NULL for the cache: nothing is found or kept. */
+/* Every function takes NULL for the cache: nothing is found or kept, and work has no bound. */
+
+void caller_cache_begin_walk(struct caller_cache *cache);
+/* False: searches have looked at enough, up to the end of the walk. */
+bool caller_cache_may_look(struct caller_cache *cache, size_t bytes);
 
 bool caller_cache_find_frame(const struct caller_cache *cache, const struct caller_cache_key *key,
                              struct code_frame *frame);

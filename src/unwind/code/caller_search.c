@@ -27,6 +27,15 @@ struct search {
     unsigned targets_left;
 };
 
+/* Without room for more work, evidence is not kept. */
+static bool may_look(struct search *s, size_t bytes)
+{
+    bool may = caller_cache_may_look(s->map->cache, bytes);
+    if (!may)
+        s->targets_left = 0;
+    return may;
+}
+
 static enum caller_evidence judge_target(struct search *s, const struct code_place *place,
                                          uint64_t svma, int depth);
 static enum caller_evidence judge_slot(struct search *s, const struct code_place *place,
@@ -42,13 +51,16 @@ static bool is_shared_end(const struct search *s, const struct code_place *place
 
 /* Whether the code from start_svma on runs into end_svma: hand-written functions have a second
  * entry behind their first instructions. */
-static bool runs_into(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
+static bool runs_into(struct search *s, const struct code_image *image, uint64_t start_svma,
+                      uint64_t end_svma)
 {
     uint64_t bytes = end_svma - start_svma;
     size_t size, at = 0, step = 1;
     bool may_end = true;
     const uint8_t *code =
         code_image_bytes(image, start_svma, bytes < ENTRY_BYTES_MAX ? (size_t)bytes : 0, &size);
+    if (!may_look(s, size))
+        return false;
     for (; at < size && step > 0; at += step) {
         step = x86_64_instruction_bytes(code + at, size - at);
         may_end = x86_64_may_precede_function(code + at, size - at, may_end);
@@ -57,9 +69,11 @@ static bool runs_into(const struct code_image *image, uint64_t start_svma, uint6
 }
 
 /* The function up to the end of its last entry. */
-static uint64_t whole_end(const struct code_image *image, struct code_function function)
+static uint64_t whole_end(struct search *s, const struct code_image *image,
+                          struct code_function function)
 {
-    for (int i = 0; i < STARTS_MAX && runs_into(image, function.start_svma, function.end_svma); i++)
+    for (int i = 0; i < STARTS_MAX && runs_into(s, image, function.start_svma, function.end_svma);
+         i++)
         if (!code_image_function(image, function.end_svma, &function))
             break;
     return function.end_svma;
@@ -69,12 +83,14 @@ static uint64_t whole_end(const struct code_image *image, struct code_function f
 static enum caller_evidence judge_tail_calls(struct search *s, const struct code_place *place,
                                              const struct code_function *function, int depth)
 {
-    const uint64_t end_svma = whole_end(place->image, *function);
+    const uint64_t end_svma = whole_end(s, place->image, *function);
     uint64_t svma = function->start_svma, bytes = end_svma - svma, target_svma;
     size_t size, at = 0;
     const uint8_t *code =
         code_image_bytes(place->image, svma,
                          bytes < TAIL_CALL_BYTES_MAX ? (size_t)bytes : TAIL_CALL_BYTES_MAX, &size);
+    if (!may_look(s, size))
+        return CALLER_GUESSED;
     while (x86_64_next_jump(code, size, &at, svma, &target_svma)) {
         bool is_inside = target_svma > svma && target_svma < end_svma;
         if (is_inside)
@@ -116,11 +132,12 @@ static enum caller_evidence judge_slot(struct search *s, const struct code_place
         return CALLER_PLAUSIBLE;
     if (slot->target_svma)
         evidence = judge_target(s, place, slot->target_svma, depth);
-    if (evidence == CALLER_VERIFIED || !slot->name)
+    if (evidence == CALLER_VERIFIED || !slot->name.text ||
+        !may_look(s, code_image_symbols(s->place.image)))
         return evidence;
-    if (code_image_defines(s->place.image, slot->name, s->start_svma))
+    if (code_image_defines(s->place.image, &slot->name, s->start_svma))
         return CALLER_VERIFIED;
-    uint64_t svma = s->targets_left ? code_image_find(s->place.image, slot->name) : 0;
+    uint64_t svma = s->targets_left ? code_image_find(s->place.image, &slot->name) : 0;
     return svma ? judge_target(s, &s->place, svma, depth) : evidence;
 }
 
@@ -234,7 +251,7 @@ static struct caller scan(struct search *s)
 {
     struct caller guess = {.evidence = CALLER_NONE};
     uint64_t start_avma = (s->callee.regs.sp + 7) & ~UINT64_C(7), word;
-    for (uint64_t at = 0; at < SEARCH_BYTES_MAX; at += sizeof(word)) {
+    for (uint64_t at = 0; at < SEARCH_BYTES_MAX && may_look(s, sizeof(word)); at += sizeof(word)) {
         if (!stack_load(s->stack, start_avma + at, &word))
             continue;
         enum caller_evidence evidence = judge(s, word);
@@ -256,6 +273,9 @@ static void find_frame(struct search *s)
         return;
     const uint8_t *code = code_image_bytes(s->place.image, s->start_svma,
                                            bytes < FUNCTION_BYTES_MAX ? (size_t)bytes : 0, &size);
+    s->frame = (struct code_frame){0};
+    if (!may_look(s, size))
+        return;
     s->frame = size == bytes ? x86_64_frame_at(code, size) : (struct code_frame){0};
     caller_cache_keep_frame(s->map->cache, &key, &s->frame);
 }
@@ -302,7 +322,7 @@ static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
     uint64_t svma =
         unwind_lookup_pc(s->callee.regs.pc, s->callee.is_return_address) - s->place.bias;
     svma -= svma % CODE_ALIGNMENT;
-    for (int i = 0; i < STARTS_MAX && svma > named_svma; svma -= CODE_ALIGNMENT) {
+    for (int i = 0; i < STARTS_MAX && svma > named_svma && may_look(s, 1); svma -= CODE_ALIGNMENT) {
         const uint8_t *before = code_image_before(s->place.image, svma, 1);
         if (!before || !x86_64_may_end_function(before, 1))
             continue;
@@ -316,11 +336,12 @@ static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
 
 /* The start before that the function may have in truth: of its first entry, or if the start may be
  * a label. */
-static bool find_earlier_start(const struct code_image *image, struct code_function *function)
+static bool find_earlier_start(struct search *s, struct code_function *function)
 {
+    const struct code_image *image = s->place.image;
     const struct code_function later = *function;
     return code_image_function(image, later.start_svma - 1, function) &&
-           (later.is_label || runs_into(image, function->start_svma, later.start_svma));
+           (later.is_label || runs_into(s, image, function->start_svma, later.start_svma));
 }
 
 /* From the last known start, and from earlier ones. Ends with the frame of the earliest. */
@@ -333,7 +354,7 @@ static struct caller try_named_starts(struct search *s, struct code_function fun
             return caller;
         if (caller.evidence > best.evidence)
             best = caller;
-        if (!find_earlier_start(s->place.image, &function))
+        if (!find_earlier_start(s, &function))
             break;
     }
     return best;
@@ -421,7 +442,7 @@ struct caller caller_search(const struct code_map *map, const struct stack_frame
     struct search s = {.map = map, .stack = stack, .callee = *callee, .targets_left = TARGETS_MAX};
     uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
     struct code_function function;
-    if (!map->find(map->context, lookup_pc, &s.place) || !s.place.image)
+    if (!may_look(&s, 0) || !map->find(map->context, lookup_pc, &s.place) || !s.place.image)
         return (struct caller){.evidence = CALLER_NONE};
     if (is_sigreturn(&s.place, callee->regs.pc - s.place.bias))
         return interrupted(&s);

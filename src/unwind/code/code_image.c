@@ -14,11 +14,13 @@
 
 #define CODE_BYTES_MAX (UINT64_C(16) << 20) /* 0.2 s */
 #define TABLE_BYTES_MAX (UINT64_C(8) << 20) /* of symbols, their names, or relocations */
-enum { TABLES_MAX = 2 };                    /* .symtab and .dynsym */
+/* Names may overlap: 300 000 symbols of a hostile table have the same megabytes as their names. */
+enum { NAME_BYTES_MAX = 4096, NAMES_BYTES_MAX = 16 << 20 };
+enum { TABLES_MAX = 2 }; /* .symtab and .dynsym */
 
 struct code_symbol {
-    uint64_t svma, bytes;
-    uint32_t table, name; /* offset in the table's strings */
+    uint64_t svma;
+    struct code_name name;
 };
 
 struct symbol_table {
@@ -32,6 +34,7 @@ struct code_image {
     uint64_t entry_svma;
     struct symbol_table tables[TABLES_MAX];
     size_t table_count;
+    size_t names_bytes;          /* of all names */
     struct code_symbol *symbols; /* functions, by svma */
     size_t symbol_count, symbol_capacity;
     struct function_starts starts;
@@ -110,7 +113,23 @@ static bool holds(const struct code_image *image, uint64_t svma)
     return svma >= image->code_svma && svma - image->code_svma < image->code.size;
 }
 
-static int add_symbol(struct code_image *image, uint32_t table, const Elf64_Sym *sym)
+static struct code_name name_at(struct code_image *image, const struct symbol_table *table,
+                                uint32_t offset)
+{
+    const size_t left = NAMES_BYTES_MAX - image->names_bytes;
+    const size_t most = left < NAME_BYTES_MAX ? left : NAME_BYTES_MAX;
+    if (offset >= table->strings.size)
+        return (struct code_name){.text = NULL};
+    const char *text = (const char *)table->strings.bytes + offset;
+    const size_t length = strnlen(text, most + 1);
+    if (length == 0 || length > most)
+        return (struct code_name){.text = NULL};
+    image->names_bytes += length;
+    return code_name_of(text);
+}
+
+static int add_symbol(struct code_image *image, const struct symbol_table *table,
+                      const Elf64_Sym *sym)
 {
     if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF ||
         !holds(image, sym->st_value))
@@ -119,7 +138,7 @@ static int add_symbol(struct code_image *image, uint32_t table, const Elf64_Sym 
         ARRAY_PUSH(image->symbols, image->symbol_count, image->symbol_capacity);
     if (!symbol)
         return -ENOMEM;
-    *symbol = (struct code_symbol){sym->st_value, sym->st_size, table, sym->st_name};
+    *symbol = (struct code_symbol){sym->st_value, name_at(image, table, sym->st_name)};
     return function_starts_add(&image->starts, sym->st_value, true);
 }
 
@@ -134,7 +153,6 @@ static int read_table(const struct elf_file *elf, const struct elf_section *sect
 static int read_symbols(struct code_image *image, const struct elf_file *elf,
                         const struct elf_section *section)
 {
-    uint32_t number = (uint32_t)image->table_count;
     struct symbol_table *table = &image->tables[image->table_count++];
     table->section = section;
     int err = read_table(elf, section, &table->entries);
@@ -148,7 +166,7 @@ static int read_symbols(struct code_image *image, const struct elf_file *elf,
          at += sizeof(Elf64_Sym)) {
         Elf64_Sym sym;
         memcpy(&sym, table->entries.bytes + at, sizeof(sym));
-        err = add_symbol(image, number, &sym);
+        err = add_symbol(image, table, &sym);
     }
     return err;
 }
@@ -165,19 +183,15 @@ static int read_all_symbols(struct code_image *image, const struct elf_file *elf
     return err ? err : SORT_BY(image->symbols, image->symbol_count, svma);
 }
 
-static const char *string_at(const struct symbol_table *table, uint32_t offset)
-{
-    return offset < table->strings.size ? (const char *)table->strings.bytes + offset : NULL;
-}
-
 /* The name of a symbol, and its address if defined in this file. */
-static void describe_slot(const struct symbol_table *table, uint64_t index, struct code_slot *slot)
+static void describe_slot(struct code_image *image, const struct symbol_table *table,
+                          uint64_t index, struct code_slot *slot)
 {
     Elf64_Sym sym;
     if (index >= table->entries.size / sizeof(sym))
         return;
     memcpy(&sym, table->entries.bytes + index * sizeof(sym), sizeof(sym));
-    slot->name = string_at(table, sym.st_name);
+    slot->name = name_at(image, table, sym.st_name);
     slot->target_svma = sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
 }
 
@@ -189,8 +203,8 @@ static int add_slot(struct code_image *image, const struct symbol_table *table,
     if (type == R_X86_64_RELATIVE && holds(image, (uint64_t)rela->r_addend))
         slot.target_svma = (uint64_t)rela->r_addend; /* a function: jump tables hold distances */
     else if (table && (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT))
-        describe_slot(table, ELF64_R_SYM(rela->r_info), &slot);
-    if (!slot.target_svma && !slot.name)
+        describe_slot(image, table, ELF64_R_SYM(rela->r_info), &slot);
+    if (!slot.target_svma && !slot.name.text)
         return 0;
     struct code_slot *added = ARRAY_PUSH(image->slots, image->slot_count, image->slot_capacity);
     if (!added)
@@ -325,25 +339,30 @@ const struct code_slot *code_image_slot(const struct code_image *image, uint64_t
     return is_known ? &image->slots[below] : NULL;
 }
 
-uint64_t code_image_find(const struct code_image *image, const char *name)
+size_t code_image_symbols(const struct code_image *image)
 {
-    for (size_t i = 0; i < image->symbol_count; i++) {
-        const char *found =
-            string_at(&image->tables[image->symbols[i].table], image->symbols[i].name);
-        if (found && strcmp(found, name) == 0)
+    return image->symbol_count;
+}
+
+static bool has_name(const struct code_symbol *symbol, const struct code_name *name)
+{
+    return symbol->name.text && symbol->name.hash == name->hash &&
+           strcmp(symbol->name.text, name->text) == 0;
+}
+
+uint64_t code_image_find(const struct code_image *image, const struct code_name *name)
+{
+    for (size_t i = 0; i < image->symbol_count; i++)
+        if (has_name(&image->symbols[i], name))
             return image->symbols[i].svma;
-    }
     return 0;
 }
 
-bool code_image_defines(const struct code_image *image, const char *name, uint64_t svma)
+bool code_image_defines(const struct code_image *image, const struct code_name *name, uint64_t svma)
 {
     size_t i = ARRAY_COUNT_BELOW(image->symbols, image->symbol_count, svma, svma);
-    for (; i < image->symbol_count && image->symbols[i].svma == svma; i++) {
-        const char *found =
-            string_at(&image->tables[image->symbols[i].table], image->symbols[i].name);
-        if (found && strcmp(found, name) == 0)
+    for (; i < image->symbol_count && image->symbols[i].svma == svma; i++)
+        if (has_name(&image->symbols[i], name))
             return true;
-    }
     return false;
 }

@@ -6,11 +6,13 @@
  */
 #pragma once
 
+#include "base/containers/hash.h"
 #include "elf/elf_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct code_image; /* opaque; constant once opened */
 
@@ -43,18 +45,31 @@ bool code_image_function(const struct code_image *image, uint64_t svma,
 /* The entry point of the program or loader. */
 uint64_t code_image_entry_svma(const struct code_image *image);
 
+struct code_name {
+    const char *text; /* NULL: none; borrowed */
+    uint64_t hash;
+};
+
+static inline struct code_name code_name_of(const char *text)
+{
+    return (struct code_name){text, hash_bytes(text, strlen(text))};
+}
+
 /* The content of a slot of the global offset table. */
 struct code_slot {
     uint64_t slot_svma;
-    uint64_t target_svma; /* in the same file; 0: by name */
-    const char *name;     /* NULL: none; borrowed from the image */
+    uint64_t target_svma;  /* in the same file; 0: by name */
+    struct code_name name; /* of the image */
 };
 
 /* NULL: no relocation of this slot. */
 const struct code_slot *code_image_slot(const struct code_image *image, uint64_t slot_svma);
 
-/* The function symbol of this name; 0: none. Compares all names. */
-uint64_t code_image_find(const struct code_image *image, const char *name);
+size_t code_image_symbols(const struct code_image *image);
+
+/* The function symbol of this name; 0: none. Looks at all symbols. */
+uint64_t code_image_find(const struct code_image *image, const struct code_name *name);
 
 /* Whether a function symbol of this name is defined at svma. */
-bool code_image_defines(const struct code_image *image, const char *name, uint64_t svma);
+bool code_image_defines(const struct code_image *image, const struct code_name *name,
+                        uint64_t svma);

@@ -67,6 +67,8 @@ static bool is_entry(const struct entry_search *s, uint64_t word, uint64_t bytes
         return false;
     if (caller_cache_find_frame(s->map->cache, &key, frame))
         return frame->is_known;
+    if (!caller_cache_may_look(s->map->cache, FUNCTION_BYTES_MAX))
+        return false;
     *frame = (struct code_frame){0};
     if (!find_entry(s, word, bytes, frame))
         *frame = (struct code_frame){0};
@@ -81,7 +83,8 @@ struct caller entered_code_caller(const struct code_map *map, const struct stack
     struct caller caller = {.evidence = CALLER_NONE, .frame.is_return_address = true};
     struct unwind_regs *regs = &caller.frame.regs;
     struct code_frame frame;
-    for (uint64_t at = 0; s.sp % sizeof(regs->pc) == 0 && at < FRAME_BYTES_MAX;
+    for (uint64_t at = 0; s.sp % sizeof(regs->pc) == 0 && at < FRAME_BYTES_MAX &&
+                          caller_cache_may_look(map->cache, sizeof(regs->pc));
          at += sizeof(regs->pc)) {
         if (!stack_load(stack, s.sp + at, &regs->pc) || !is_entry(&s, regs->pc, at, &frame))
             continue;

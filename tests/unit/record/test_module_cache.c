@@ -129,7 +129,8 @@ static void code_without_cfi_has_rows_when_it_was_read(void **state)
     module_cache_read_code(fixture->store, module);
     assert_non_null(module->code);
     assert_true(module_cache_rows(fixture->store) > before);
-    uint64_t svma = code_image_find(module->code, "hand_pushes");
+    const struct code_name name = code_name_of("hand_pushes");
+    uint64_t svma = code_image_find(module->code, &name);
     assert_true(find_row(fixture, module, svma + 1, &rule));
     assert_int_equal(rule, row_rule(ROW_SP, ROW_FP_SAME, 2));
     assert_int_equal(module_cache_cfi_conflicts(fixture->store), 1);

@@ -108,7 +108,8 @@ static void close_program(struct program *p)
 
 static uint32_t rule_of(const struct program *p, const char *name, uint32_t bytes)
 {
-    uint64_t svma = code_image_find(p->image, name);
+    const struct code_name of_function = code_name_of(name);
+    uint64_t svma = code_image_find(p->image, &of_function);
     assert_true(svma != 0);
     return rule_at(&p->rows, (uint32_t)(svma - p->base_svma) + bytes);
 }
@@ -161,7 +162,8 @@ static void the_end_of_a_fiber_is_a_root(void **state)
     struct program p;
     open_program(&p, TARGETS_DIR "/fcontexts");
     fill(&p);
-    uint64_t end_svma = code_image_find(p.image, "fiber_end");
+    const struct code_name name = code_name_of("fiber_end");
+    uint64_t end_svma = code_image_find(p.image, &name);
     assert_true(end_svma != 0);
     uint32_t end = (uint32_t)(end_svma - p.base_svma);
     assert_int_equal(row_kind(rule_at(&p.rows, end - 1)), ROW_END);
