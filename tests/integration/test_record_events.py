@@ -164,6 +164,15 @@ class Several(Events):
         self.assertGreaterEqual(switches, 20)  # each sleep waits, and so does the shell
         self.assert_within(sum(self.weights(run, "sched:sched_switch").values()), switches, 2)
 
+    def test_an_ordinary_user_records_three_events_of_a_static_program(self):
+        """Six rings share the locked memory, the first ones must not take all of it."""
+        run = self.taken("-e", "cpu-clock:u,page-faults:u,minor-faults:u",
+                         command=[rec.target("attached_static"), "0.3", "1", "0"], **as_nobody())
+        self.assertEqual(run.summary["engine"], "perf-ring")
+        self.assertGreater(run.count("samples"), 30)
+        self.assertGreater(sum(self.weights(run, "page-faults").values()), 10)
+        self.assertGreater(sum(self.weights(run, "minor-faults").values()), 10)
+
     def test_kernel_stacks_of_a_tracepoint(self):
         self.need_root()
         run = self.taken("-e", "sched:sched_switch", "--kernel", command=self.COMMAND)

@@ -3,6 +3,7 @@
 
 #include "record/account/unmet_children.h"
 #include "record/collector/collector_connect.h"
+#include "record/events/event_list.h"
 #include "record/launch/launch.h"
 #include "record/process/idle_wakeup.h"
 #include "record/procfs/proc.h"
@@ -243,7 +244,8 @@ int collector_init(struct collector *collector, const struct collector_config *c
     collector->finished_round.hold_ns = config->off_cpu ? off_recorder_age_ns(config->off_cpu) : 0;
     file_limit_open(&collector->file_limit, config->writer, config->options->size_max,
                     config->options->keep_free_bytes);
-    poll_interval_start(&collector->poll, collector->samples.period_ns);
+    bool has_bursts = event_list_injected(config->options) != NULL;
+    poll_interval_start(&collector->poll, has_bursts ? 0 : collector->samples.period_ns);
     look_around_now(collector);
     int err = drain_open(&collector->drain);
     return err ? err : process_watch_open(&collector->watch);

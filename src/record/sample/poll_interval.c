@@ -22,6 +22,8 @@ void poll_interval_start(struct poll_interval *poll, uint64_t period_ns)
     uint64_t longest_ns = SESSION_RING_BYTES / deepest_bytes * period_ns;
     if (longest_ns > ROUND_MAX_NS)
         longest_ns = ROUND_MAX_NS;
+    if (longest_ns < ROUND_MIN_NS)
+        longest_ns = ROUND_MIN_NS;
     *poll = (struct poll_interval){
         .wait_ns = ROUND_MIN_NS, .longest_ns = longest_ns, .may_idle = longest_ns >= IDLE_NEEDS_NS};
 }

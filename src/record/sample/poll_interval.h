@@ -33,6 +33,7 @@ struct poll_facts {
     uint64_t silent_ns;     /* since the last round with a written record */
 };
 
+/* period_ns: between two samples of a thread; 0: as short as the program can make it. */
 void poll_interval_start(struct poll_interval *poll, uint64_t period_ns);
 
 /* Nothing happens: a long sleep is possible if every process can wake the collector. */

@@ -34,6 +34,19 @@ static void quiet_rounds_double_up_to_a_limit(void **state)
     assert_int_equal(poll_interval_next(&poll, &nothing, false), 32 * MS);
 }
 
+/* A program at its start has 70 000 page faults a second, and each one is a copied stack. */
+static void bursts_allow_the_shortest_sleeps_only(void **state)
+{
+    (void)state;
+    struct poll_interval poll = started(0);
+    const struct poll_facts silent = {.silent_ns = UINT64_C(1000) * MS};
+    assert_false(poll_interval_is_idle(&poll, &silent));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(poll_interval_next(&poll, &silent, false), ROUND_MIN_NS);
+    const struct poll_facts rung = {.was_rung = true};
+    assert_int_equal(poll_interval_next(&poll, &rung, false), ROUND_MIN_NS);
+}
+
 /* The perf rings ask for a round without a sleep while they have records left. */
 static void a_round_without_a_sleep_is_followed_by_sleeps(void **state)
 {
@@ -111,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_rounds_double_up_to_a_limit),
+        cmocka_unit_test(bursts_allow_the_shortest_sleeps_only),
         cmocka_unit_test(a_round_without_a_sleep_is_followed_by_sleeps),
         cmocka_unit_test(the_longest_sleep_fits_the_rate),
         cmocka_unit_test(what_is_under_way_is_taken_soon),

@@ -45,7 +45,12 @@ static int open_rings(struct ring_set *set, const uint32_t *processors, size_t c
     return err;
 }
 
-/* Where locked memory is short, the first rings would take all of it: again with less for each. */
+/* Where locked memory is short, the first rings take all of it. */
+static bool is_short_of_memory(const struct ring_set *set, int err, size_t bytes)
+{
+    return err == -EPERM || err == -ENOMEM || (err == 0 && ring_set_ring_bytes(set) < bytes);
+}
+
 int ring_set_open(struct ring_set *set, const char *processors, size_t events, bool has_bursts)
 {
     uint32_t list[PROCESSORS_MAX];
@@ -55,7 +60,7 @@ int ring_set_open(struct ring_set *set, const char *processors, size_t events, b
     if (!set->rings)
         return -ENOMEM;
     int err = count == 0 ? -ENOENT : open_rings(set, list, count, rings, bytes);
-    while (err == 0 && ring_set_ring_bytes(set) < bytes && bytes > RING_BYTES_MIN) {
+    while (is_short_of_memory(set, err, bytes) && bytes > RING_BYTES_MIN) {
         close_rings(set);
         bytes /= 2;
         err = open_rings(set, list, count, rings, bytes);
