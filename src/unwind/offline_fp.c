@@ -11,7 +11,7 @@ static bool is_mapped(const struct offline_map *map, uint64_t return_pc)
 static bool infer_plain_fp(const struct offline_map *map, const struct stack_view *stack,
                            uint32_t rule, struct stack_frame *frame)
 {
-    struct caller caller = caller_search(map->code, frame, stack);
+    struct caller caller = caller_search_of_fde(map->code, frame, stack);
     if (caller.evidence != CALLER_PLAUSIBLE && caller.evidence != CALLER_VERIFIED)
         return false;
     frame->regs.fp = caller.frame.regs.sp - 8 * (uint64_t)row_n(rule);

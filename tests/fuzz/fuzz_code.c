@@ -65,7 +65,7 @@ static void search(struct code_image *image, const uint8_t *data, size_t words)
     struct stack_frame frame = {
         .regs = {.pc = CODE_AVMA + code_image_entry_svma(image), .sp = STACK_AVMA}};
     for (int i = 0; i < STEPS_MAX; i++) {
-        struct caller caller = caller_search(&map, &frame, &stack);
+        struct caller caller = caller_search_of_fde(&map, &frame, &stack);
         if (caller.evidence == CALLER_NONE || caller.evidence == CALLER_IS_ROOT)
             break;
         bool is_interrupted = !caller.frame.is_return_address; /* maybe on another stack */
@@ -101,6 +101,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         derive_rows(image);
         code_image_close(image);
     }
-    elf_close(elf);
+    if (code_image_open_in_pieces(&image, elf) == 0) {
+        search(image, data + elf_bytes, (size - elf_bytes) / 8);
+        code_image_close(image);
+    }
     return 0;
 }

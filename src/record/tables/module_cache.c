@@ -286,13 +286,24 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
     elf_close(elf);
 }
 
-void module_cache_read_code(struct module_cache *store, struct known_module *module)
+static struct code_image *open_code(const struct module_cache *store,
+                                    const struct known_module *module)
 {
     struct code_image *code = NULL;
     struct elf_file *elf = module_cache_open_file(store, module);
+    if (elf && !module->is_searched) {
+        (void)code_image_open_in_pieces(&code, elf);
+        return code;
+    }
     if (elf)
         (void)code_image_open(&code, elf);
     elf_close(elf);
+    return code;
+}
+
+void module_cache_read_code(struct module_cache *store, struct known_module *module)
+{
+    struct code_image *code = open_code(store, module);
     if (code && store->code_bytes + code_image_memory(code) > CODE_BYTES_MAX) {
         code_image_close(code);
         code = NULL;
@@ -300,7 +311,8 @@ void module_cache_read_code(struct module_cache *store, struct known_module *mod
     store->code_bytes += code ? code_image_memory(code) : 0;
     module->code = code;
     store_release(&module->is_code_read, true);
-    for (size_t piece = 0; code && piece < module->piece_count; piece++)
+    const bool has_rows = code && code_image_has_all_starts(code);
+    for (size_t piece = 0; has_rows && piece < module->piece_count; piece++)
         if (load_acquire(&module->is_requested[piece]))
             module_cache_compile(store, module, (uint32_t)piece);
 }

@@ -436,8 +436,8 @@ bool caller_has_come_from_another_stack(const struct code_map *map,
            is_first_of_stack(&s, function.start_svma);
 }
 
-struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
-                            const struct stack_view *stack)
+struct caller caller_search_of_fde(const struct code_map *map, const struct stack_frame *callee,
+                                   const struct stack_view *stack)
 {
     struct search s = {.map = map, .stack = stack, .callee = *callee, .targets_left = TARGETS_MAX};
     uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
@@ -455,4 +455,15 @@ struct caller caller_search(const struct code_map *map, const struct stack_frame
     if (caller.evidence < CALLER_PLAUSIBLE && is_first_of_stack(&s, function.start_svma))
         caller = (struct caller){.evidence = CALLER_IS_ROOT, .frame = *callee};
     return caller;
+}
+
+struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
+                            const struct stack_view *stack)
+{
+    struct code_place place;
+    uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
+    bool has_starts = map->find(map->context, lookup_pc, &place) && place.image &&
+                      code_image_has_all_starts(place.image);
+    return has_starts ? caller_search_of_fde(map, callee, stack)
+                      : (struct caller){.evidence = CALLER_NONE};
 }

@@ -71,3 +71,7 @@ bool caller_has_come_from_another_stack(const struct code_map *map,
 
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
                             const struct stack_view *stack);
+
+/* The same for a function with CFI: its start is known in files read in pieces, too. */
+struct caller caller_search_of_fde(const struct code_map *map, const struct stack_frame *callee,
+                                   const struct stack_view *stack);

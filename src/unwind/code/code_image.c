@@ -4,7 +4,9 @@
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/containers/sort.h"
+#include "elf/fde_table.h"
 #include "unwind/arch/x86_64_code.h"
+#include "unwind/code/code_bytes.h"
 #include "unwind/code/function_starts.h"
 
 #include <elf.h>
@@ -12,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE_BYTES_MAX (UINT64_C(16) << 20) /* 0.2 s */
 #define TABLE_BYTES_MAX (UINT64_C(8) << 20) /* of symbols, their names, or relocations */
 /* Names may overlap: 300 000 symbols of a hostile table have the same megabytes as their names. */
 enum { NAME_BYTES_MAX = 4096, NAMES_BYTES_MAX = 16 << 20 };
@@ -29,8 +30,7 @@ struct symbol_table {
 };
 
 struct code_image {
-    struct buffer code; /* the executable segments, with zeros between them */
-    uint64_t code_svma;
+    struct code_bytes *code; /* pieces are read through a constant image, too */
     uint64_t entry_svma;
     struct symbol_table tables[TABLES_MAX];
     size_t table_count;
@@ -50,67 +50,25 @@ void code_image_close(struct code_image *image)
         buffer_free(&image->tables[i].entries);
         buffer_free(&image->tables[i].strings);
     }
-    buffer_free(&image->code);
+    if (image->code)
+        code_bytes_close(image->code);
+    free(image->code);
     free(image->symbols);
     function_starts_free(&image->starts);
     free(image->slots);
     free(image);
 }
 
-static bool is_code(const struct elf_segment *segment)
-{
-    return segment->type == PT_LOAD && (segment->flags & PF_X) && segment->file_bytes > 0;
-}
-
-static bool find_bounds(const struct elf_file *elf, uint64_t *start_svma, uint64_t *end_svma)
-{
-    *start_svma = UINT64_MAX;
-    *end_svma = 0;
-    for (size_t i = 0; i < elf_segment_count(elf); i++) {
-        const struct elf_segment *segment = elf_segment(elf, i);
-        uint64_t end;
-        if (!is_code(segment) || __builtin_add_overflow(segment->svma, segment->file_bytes, &end))
-            continue;
-        *start_svma = segment->svma < *start_svma ? segment->svma : *start_svma;
-        *end_svma = end > *end_svma ? end : *end_svma;
-    }
-    return *end_svma > *start_svma && *end_svma - *start_svma <= CODE_BYTES_MAX;
-}
-
 bool code_image_is_possible(const struct elf_file *elf)
 {
     uint64_t start_svma, end_svma;
-    return elf_machine(elf) == EM_X86_64 && find_bounds(elf, &start_svma, &end_svma);
-}
-
-static int read_code(struct code_image *image, const struct elf_file *elf)
-{
-    uint64_t start_svma, end_svma;
-    if (!find_bounds(elf, &start_svma, &end_svma))
-        return -ENOTSUP;
-    buffer_zeros(&image->code, end_svma - start_svma);
-    if (image->code.failed)
-        return -ENOMEM;
-    image->code_svma = start_svma;
-    for (size_t i = 0; i < elf_segment_count(elf); i++) {
-        const struct elf_segment *segment = elf_segment(elf, i);
-        uint64_t inside = segment->svma - start_svma;
-        if (!is_code(segment) || inside > image->code.size ||
-            segment->file_bytes > image->code.size - inside)
-            continue;
-        int err = elf_read_svma(elf, segment->svma, image->code.bytes + inside,
-                                (size_t)segment->file_bytes);
-        if (err != 0)
-            return err;
-    }
-    image->starts = (struct function_starts){
-        .code = image->code.bytes, .bytes = image->code.size, .svma = start_svma};
-    return 0;
+    return elf_machine(elf) == EM_X86_64 && code_bytes_bounds(elf, &start_svma, &end_svma) &&
+           end_svma - start_svma <= CODE_BYTES_AT_ONCE_MAX;
 }
 
 static bool holds(const struct code_image *image, uint64_t svma)
 {
-    return svma >= image->code_svma && svma - image->code_svma < image->code.size;
+    return code_bytes_hold(image->code, svma);
 }
 
 static struct code_name name_at(struct code_image *image, const struct symbol_table *table,
@@ -171,13 +129,15 @@ static int read_symbols(struct code_image *image, const struct elf_file *elf,
     return err;
 }
 
+/* In large files .symtab has 100 000 functions: the starts of FDEs stand for these. */
 static int read_all_symbols(struct code_image *image, const struct elf_file *elf)
 {
     int err = 0;
     for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++) {
         const struct elf_section *section = elf_section(elf, i);
-        if ((section->type == SHT_SYMTAB || section->type == SHT_DYNSYM) &&
-            image->table_count < TABLES_MAX)
+        bool is_used = section->type == SHT_DYNSYM ||
+                       (section->type == SHT_SYMTAB && code_image_has_all_starts(image));
+        if (is_used && image->table_count < TABLES_MAX)
             err = read_symbols(image, elf, section);
     }
     return err ? err : SORT_BY(image->symbols, image->symbol_count, svma);
@@ -256,36 +216,91 @@ static void confirm_main(struct code_image *image)
     }
 }
 
-int code_image_open(struct code_image **out, const struct elf_file *elf)
+static int make(struct code_image **out, const struct elf_file *elf)
 {
-    *out = NULL;
-    if (elf_machine(elf) != EM_X86_64)
-        return -ENOTSUP;
-    struct code_image *image = calloc(1, sizeof(*image));
+    struct code_image *image = elf_machine(elf) == EM_X86_64 ? calloc(1, sizeof(*image)) : NULL;
+    *out = image;
     if (!image)
-        return -ENOMEM;
+        return elf_machine(elf) == EM_X86_64 ? -ENOMEM : -ENOTSUP;
     image->entry_svma = elf_entry_svma(elf);
-    int err = read_code(image, elf);
-    if (err == 0)
-        err = function_starts_add(&image->starts, image->entry_svma, true);
+    image->code = calloc(1, sizeof(*image->code));
+    return image->code ? 0 : -ENOMEM;
+}
+
+static int read_tables(struct code_image *image, const struct elf_file *elf)
+{
+    image->starts = (struct function_starts){
+        .code = image->code->bytes, .bytes = image->code->size, .svma = image->code->svma};
+    int err = function_starts_add(&image->starts, image->entry_svma, true);
     if (err == 0)
         err = read_all_symbols(image, elf);
     if (err == 0)
         err = read_all_slots(image, elf);
+    return err;
+}
+
+int code_image_open(struct code_image **out, const struct elf_file *elf)
+{
+    struct code_image *image;
+    int err = make(&image, elf);
+    if (err == 0)
+        err = code_bytes_read(image->code, elf);
+    if (err == 0)
+        err = read_tables(image, elf);
     if (err == 0)
         err = function_starts_find(&image->starts);
     if (err == 0)
         confirm_main(image);
     if (err != 0)
         code_image_close(image);
-    else
-        *out = image;
+    *out = err == 0 ? image : NULL;
     return err;
+}
+
+/* Unreadable sections leave no starts. */
+static int add_fde_starts(struct code_image *image, const struct elf_file *elf)
+{
+    const struct elf_section *section = elf_find_section(elf, ".eh_frame_hdr");
+    struct buffer bytes = {0};
+    struct fde_table table;
+    int err = section && read_table(elf, section, &bytes) == -ENOMEM ? -ENOMEM : 0;
+    bool has_table =
+        section && fde_table_open(&table, cursor_of(bytes.bytes, bytes.size), section->svma);
+    for (uint32_t i = 0; has_table && i < table.count && err == 0; i++)
+        err = function_starts_add(&image->starts, fde_table_start_svma(&table, i), true);
+    buffer_free(&bytes);
+    return err;
+}
+
+int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf)
+{
+    struct code_image *image;
+    int err = make(&image, elf);
+    if (err == 0)
+        err = code_bytes_open(image->code, elf);
+    else
+        elf_close(elf);
+    if (err == 0)
+        err = read_tables(image, elf);
+    if (err == 0)
+        err = add_fde_starts(image, elf);
+    if (err == 0)
+        err = function_starts_sort(&image->starts);
+    if (err != 0)
+        code_image_close(image);
+    *out = err == 0 ? image : NULL;
+    return err;
+}
+
+bool code_image_has_all_starts(const struct code_image *image)
+{
+    return !image->code->elf;
 }
 
 size_t code_image_memory(const struct code_image *image)
 {
-    size_t bytes = image->code.capacity + image->symbol_capacity * sizeof(*image->symbols) +
+    size_t bytes = code_bytes_memory(image->code) +
+                   image->symbol_capacity * sizeof(*image->symbols) +
                    image->starts.capacity * sizeof(*image->starts.starts) +
                    image->slot_capacity * sizeof(*image->slots);
     for (size_t i = 0; i < image->table_count; i++)
@@ -296,19 +311,17 @@ size_t code_image_memory(const struct code_image *image)
 const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,
                                 size_t *available)
 {
-    *available = 0;
-    if (!holds(image, svma))
-        return NULL;
-    size_t at = (size_t)(svma - image->code_svma);
-    *available = image->code.size - at < size ? image->code.size - at : size;
-    return image->code.bytes + at;
+    uint64_t left = holds(image, svma) ? image->code->svma + image->code->size - svma : 0;
+    *available = left < size ? (size_t)left : size;
+    const uint8_t *bytes = code_bytes_get(image->code, svma, *available);
+    *available = bytes ? *available : 0;
+    return bytes;
 }
 
 const uint8_t *code_image_before(const struct code_image *image, uint64_t svma, size_t size)
 {
-    bool is_inside = svma > image->code_svma && svma - image->code_svma <= image->code.size &&
-                     svma - image->code_svma >= size;
-    return is_inside ? image->code.bytes + (svma - image->code_svma) - size : NULL;
+    bool is_behind = svma >= image->code->svma && svma - image->code->svma >= size;
+    return is_behind ? code_bytes_get(image->code, svma - size, size) : NULL;
 }
 
 bool code_image_function(const struct code_image *image, uint64_t svma,
@@ -320,7 +333,7 @@ bool code_image_function(const struct code_image *image, uint64_t svma,
     const struct function_starts *starts = &image->starts;
     bool is_last = start + 1 == starts->starts + starts->count;
     *function = (struct code_function){.start_svma = start->svma,
-                                       .end_svma = is_last ? image->code_svma + image->code.size
+                                       .end_svma = is_last ? image->code->svma + image->code->size
                                                            : start[1].svma,
                                        .is_firm = start->is_firm,
                                        .is_label = start->is_label};

@@ -22,8 +22,14 @@ bool code_image_is_possible(const struct elf_file *elf);
 /* elf is used during the call only. 0; -ENOTSUP: no image is possible; -EFBIG: more calls and jumps
  * than compilers make; -ENOMEM; or the error of a read. */
 int code_image_open(struct code_image **out, const struct elf_file *elf);
+/* For files of more code, up to 256 MiB: the code is read where needed, in pieces. Only starts of
+ * symbols and of .eh_frame_hdr are known, so a function without CFI may have another start. elf is
+ * owned from now on, even on failure. For a single thread. */
+int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf);
 void code_image_close(struct code_image *image);
-/* Bytes allocated. */
+/* Whether the starts of functions without CFI are known. */
+bool code_image_has_all_starts(const struct code_image *image);
+/* Bytes allocated, or allocated at most. */
 size_t code_image_memory(const struct code_image *image);
 
 /* Up to `size` bytes of code at svma, in place; the count goes to *available (0: no code). */

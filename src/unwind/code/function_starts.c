@@ -117,7 +117,7 @@ static bool may_start_at(const struct function_starts *starts, const struct scan
     return scan->after_end.bytes[at / 8] >> at % 8 & 1;
 }
 
-static int sort(struct function_starts *starts)
+int function_starts_sort(struct function_starts *starts)
 {
     size_t kept = 0;
     int err = SORT_BY(starts->starts, starts->count, svma);
@@ -174,15 +174,15 @@ int function_starts_find(struct function_starts *starts)
     struct scan scan = {0};
     int err = scan_code(starts, &scan);
     if (err == 0)
-        err = sort(starts);
+        err = function_starts_sort(starts);
     if (err == 0)
         err = add_addresses(starts, &scan);
     if (err == 0)
-        err = sort(starts);
+        err = function_starts_sort(starts);
     if (err == 0)
         err = add_tail_calls(starts, &scan);
     if (err == 0)
-        err = sort(starts);
+        err = function_starts_sort(starts);
     free(scan.jumps.items);
     free(scan.addresses.items);
     buffer_free(&scan.after_end);

@@ -20,13 +20,16 @@ struct function_starts {
     const uint8_t *code; /* borrowed */
     size_t bytes;
     uint64_t svma;
-    struct function_start *starts; /* owned; by svma after function_starts_find() */
+    struct function_start *starts; /* owned; by svma after function_starts_sort() */
     size_t count, capacity;
 };
 
 /* A start outside of the code is left out. 0, -EFBIG: more starts than compilers make; or -ENOMEM.
  */
 int function_starts_add(struct function_starts *starts, uint64_t svma, bool is_firm);
+
+/* Sorts the starts and drops duplicates. 0 or -ENOMEM. */
+int function_starts_sort(struct function_starts *starts);
 
 /* Adds the starts that the code refers to; sorts all and drops duplicates. Results as above. */
 int function_starts_find(struct function_starts *starts);

@@ -94,6 +94,9 @@ static void frame_pointers_are_inferred_where_cfi_counts_from_them(void **state)
     inferred = 0;
     assert_true(compare("blocked_calls_framed", &inferred) >= 50);
     assert_true(inferred >= 30);
+    inferred = 0;
+    assert_true(compare("blocked_calls_large", &inferred) >= 50);
+    assert_true(inferred >= 30);
 }
 
 /* Whether the looker's copy has all words of rewrites_stack from the same turn. */

@@ -33,7 +33,7 @@ bool map_lookup_code(void *context, uint64_t avma, struct code_place *place)
     if (!mapping)
         return false;
     struct known_module *module = mapping->module;
-    if (!module || !module->is_searched)
+    if (!module || module->is_go)
         return true;
     if (!load_relaxed(&module->is_code_read))
         module_cache_read_code(lookup->cache, module);
