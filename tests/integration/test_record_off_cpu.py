@@ -50,6 +50,15 @@ def seconds(samples):
     return sum(sample.weight for sample in samples) / 1e9
 
 
+def switches_of(pid):
+    """How often each thread has waited, by tid."""
+    counts = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/status", encoding="ascii") as file:
+            counts[tid] = int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", file.read())[1])
+    return counts
+
+
 def check_shares(case, length_s, points, *options, percent=0.5, **more):
     """Of waits at three places, and their sum, against the program's clock less its account by the scheduler."""
     run = case.recorded(rec.target("wait_places"), length_s, rec_options=("--off-cpu", "-o", "rec.data", *options), **more)
@@ -260,6 +269,17 @@ class OffCpu(rec.Case):
         run, _ = self.recorded_waits("sleep", "3", options=("--off-cpu-only",))
         both, _ = self.recorded_waits("sleep", "3")
         self.assertLess(int(run.summary["launcher_cpu_ns"]), 3 * int(both.summary["launcher_cpu_ns"]))
+
+    def test_threads_that_wait_wake_the_recorder_seldom(self):
+        """Samples of waits are no activity of the program. Counted as activity, they caused 8 rounds a second."""
+        command = [rec.REC, "-q", "--off-cpu", "-o", "rec.data", "--", rec.target("idle_threads"), "100", "5000"]
+        with subprocess.Popen(command, cwd=self.new_directory()) as process:
+            time.sleep(1.5)
+            before = switches_of(process.pid)
+            time.sleep(3)
+            after = switches_of(process.pid)
+        collector = list(before)[-1]  # the latest thread
+        self.assertLessEqual(after[collector] - before[collector], 3 * 4)
 
     def test_waits_alone_of_a_running_process(self):
         with subprocess.Popen(["sleep", "60"]) as sleep:

@@ -149,6 +149,15 @@ static void begin_round(struct collector *collector)
         begin_sampling(collector);
 }
 
+/* Returns their bytes: an idle program has samples of waits, too, and its rounds stay rare. */
+static uint64_t write_waits(struct collector *collector)
+{
+    uint64_t before = perfdata_bytes_written(collector->config.writer);
+    if (collector->config.off_cpu)
+        off_recorder_write(collector->config.off_cpu, collector->round.now_ns);
+    return perfdata_bytes_written(collector->config.writer) - before;
+}
+
 static void run_round(struct collector *collector)
 {
     uint64_t before = perfdata_bytes_written(collector->config.writer);
@@ -165,8 +174,7 @@ static void run_round(struct collector *collector)
     if (foreign_cuts(collector) != collector->foreign_cuts_before)
         outside_take_fibers(&collector->outside, &collector->watch);
     outside_round(&collector->outside);
-    if (collector->config.off_cpu)
-        off_recorder_write(collector->config.off_cpu, collector->round.now_ns);
+    before += write_waits(collector);
     departures_settle(&collector->departures);
     if (collector->round.now_ns >= collector->look_due_ns || collector->watch.waits_for_rusage)
         look_around(collector);
