@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define NOTES_BYTES_MAX (1u << 20)
+#define NOTES_BYTES_MAX (1u << 20) /* of all notes: sections may overlap */
 #define INTERPRETER_BYTES_MAX 4096
 #define NT_GO_BUILD_ID 4
 
@@ -29,10 +29,13 @@ static void take_note(struct elf_file *elf, uint32_t type, const struct cursor *
 
 /* Names and descriptions are padded to 4. Only GNU property notes are padded to 8, and their
  * sizes are the same with both paddings. */
-static void take_notes(struct elf_file *elf, uint64_t offset, uint64_t size)
+static void take_notes(struct elf_file *elf, uint64_t offset, uint64_t size, uint64_t *left_bytes)
 {
     struct buffer notes = {0};
-    if (size > NOTES_BYTES_MAX || elf_append_at(elf, offset, size, &notes) != 0) {
+    if (size > *left_bytes)
+        return;
+    *left_bytes -= size;
+    if (elf_append_at(elf, offset, size, &notes) != 0) {
         buffer_free(&notes);
         return;
     }
@@ -61,17 +64,18 @@ static void take_interpreter(struct elf_file *elf, const struct elf_segment *seg
 
 void elf_read_notes(struct elf_file *elf)
 {
+    uint64_t left_bytes = NOTES_BYTES_MAX;
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct elf_segment *segment = &elf->segments[i];
         if (segment->type == PT_NOTE)
-            take_notes(elf, segment->offset, segment->file_bytes);
+            take_notes(elf, segment->offset, segment->file_bytes, &left_bytes);
         else if (segment->type == PT_INTERP)
             take_interpreter(elf, segment);
     }
     /* Separate debug files keep the note section, but the note segment has no content. */
     for (size_t i = 0; i < elf->section_count && !elf->build_id_bytes; i++)
         if (elf->sections[i].type == SHT_NOTE)
-            take_notes(elf, elf->sections[i].offset, elf->sections[i].bytes);
+            take_notes(elf, elf->sections[i].offset, elf->sections[i].bytes, &left_bytes);
     if (elf_find_section(elf, ".go.buildinfo") || elf_find_section(elf, ".note.go.buildid"))
         elf->is_go = true;
 }

@@ -127,9 +127,9 @@ class Budgets(rec.Case):
 
     # ---- files that names are looked up in ----
 
-    def build(self):
+    def build(self, *options):
         write(self.path("program.c"), b"int main(void){volatile long i;for(i=0;i<100000000;i++);return 0;}\n")
-        subprocess.run(["gcc", "-g", "-O1", "program.c", "-o", "program"], cwd=self.directory, check=True)
+        subprocess.run(["gcc", "-g", "-O1", *options, "program.c", "-o", "program"], cwd=self.directory, check=True)
         symbols = subprocess.run(["nm", "-S", self.path("program")], capture_output=True, text=True, check=True)
         low, size = next(line.split()[:2] for line in symbols.stdout.splitlines() if line.endswith(" main"))
         os.rename(self.path("program"), self.path("whole"))
@@ -179,6 +179,20 @@ class Budgets(rec.Case):
         self.assert_bounded(run)
         self.assertEqual(run.status, 0, run.stderr)
         self.assertLess(run.bytes, 200 << 20)
+
+    def test_sections_of_notes_that_overlap(self):
+        """60 000 sections hold the same 64 KiB of notes."""
+        low, _ = self.build("-Wl,--build-id=none")
+        self.capture_program(low)
+        elf = bad_elf.Elf(self.path("whole"))
+        notes, count = bytes(65536), 60000
+        notes_at, table_at = len(elf.bytes), len(elf.bytes) + len(notes)
+        elf.bytes += notes + count * bad_elf.HEADER.pack(0, 7, 0, 0, notes_at, len(notes), 0, 0, 4, 0)
+        struct.pack_into("<Q", elf.bytes, 40, table_at)
+        struct.pack_into("<HH", elf.bytes, 60, count, 0)
+        elf.write(self.path("program"))
+        for run in self.assert_converts("program.data"):
+            self.assertEqual(run.status, 0, run.stderr)
 
     def test_inlined_calls_nested_8000_deep(self):
         low, size = self.build()
