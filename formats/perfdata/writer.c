@@ -145,6 +145,7 @@ int perfdata_writer_open(struct perfdata_writer **out, int fd, const struct perf
     writer->config = *config;
     writer->first_sample_ns = UINT64_MAX;
     writer->main_id = writer_event_id(first);
+    writer->has_ids = writer_has_ids(config);
     writer->build_ids = intern_new();
     int err = writer->build_ids ? write_first_bytes(writer) : -ENOMEM;
     if (err)

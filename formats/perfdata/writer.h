@@ -110,10 +110,10 @@ struct perfdata_sample {
     size_t kernel_count;           /* one of the counts is at least 1, or there is a leaf */
     uint64_t leaf;                 /* a user address inside of the kernel's part; 0: none */
 };
-/* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 8
- * more with kernel frames (another marker), 16 more with a leaf (a marker), 16 more with an object
- * (ADDR, WEIGHT). A record holds 8183 frames, kernel frames and markers included; of longer stacks
- * the innermost frames are kept. */
+/* 56 bytes and 8 per frame (IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 8 more in a
+ * file with several events (IDENTIFIER), 8 more with kernel frames (another marker), 16 more with a
+ * leaf (a marker), 16 more with an object (ADDR, WEIGHT). A record holds 8184 frames, kernel frames
+ * and markers included, 8183 with IDENTIFIER; of longer stacks the innermost frames are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 /* Marks a round: records before the mark are older than all records after the next mark, which

@@ -9,8 +9,7 @@
 #include <time.h>
 
 enum {
-    WRITER_SAMPLE_TYPE =
-        SAMPLE_IDENTIFIER | SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_PERIOD | SAMPLE_CALLCHAIN,
+    WRITER_SAMPLE_TYPE = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_PERIOD | SAMPLE_CALLCHAIN,
     ENTRY_BYTES = ATTR_BYTES_WRITTEN + SECTION_BYTES,
     ID_BYTES = 8,
 };
@@ -54,6 +53,12 @@ static uint64_t event_number(const struct perfdata_config *config, size_t row)
     return number == DUMMY && row == first_row(config) ? CONTEXT_SWITCHES : number;
 }
 
+static uint64_t sample_type(const struct perfdata_config *config, size_t row)
+{
+    uint64_t object = config->events[row].has_object ? SAMPLE_ADDR | SAMPLE_WEIGHT : 0;
+    return WRITER_SAMPLE_TYPE | object | (writer_has_ids(config) ? SAMPLE_IDENTIFIER : 0);
+}
+
 void writer_put_attr(struct buffer *out, const struct perfdata_config *config, size_t row)
 {
     const struct perfdata_event_row *event = &config->events[row];
@@ -61,7 +66,7 @@ void writer_put_attr(struct buffer *out, const struct perfdata_config *config, s
     buffer_u32(out, ATTR_BYTES_WRITTEN);
     buffer_u64(out, event_number(config, row));
     buffer_u64(out, event->period);
-    buffer_u64(out, WRITER_SAMPLE_TYPE | (event->has_object ? SAMPLE_ADDR | SAMPLE_WEIGHT : 0));
+    buffer_u64(out, sample_type(config, row));
     buffer_u64(out, READ_ID);
     buffer_u64(out, attr_flags(config));
     buffer_zeros(out, 44); /* wakeup … sample_stack_user */
@@ -116,6 +121,11 @@ static uint64_t count_events(const struct perfdata_config *config)
     for (size_t i = 0; i < PERFDATA_EVENTS_MAX; i++)
         count += config->events[i].name != NULL;
     return count;
+}
+
+bool writer_has_ids(const struct perfdata_config *config)
+{
+    return count_events(config) > 1;
 }
 
 uint64_t writer_put_header(struct buffer *out, const struct perfdata_config *config,

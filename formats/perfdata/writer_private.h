@@ -18,6 +18,7 @@ struct perfdata_writer {
     struct perfdata_config config;
     uint64_t at_data;                         /* offset of the first record */
     uint64_t main_id;                         /* of the first event: in records without event */
+    bool has_ids;                             /* writer_has_ids() */
     struct buffer pending;                    /* whole records, not yet on disk */
     struct buffer packed;                     /* the same, compressed */
     uint64_t end;                             /* of the records on disk: the offset of pending */
@@ -36,6 +37,9 @@ static inline uint64_t writer_event_id(size_t row)
 {
     return row + 1;
 }
+
+/* Whether samples and trailers have the id of their event: not in a file with one event. */
+bool writer_has_ids(const struct perfdata_config *config);
 
 /* Appends the file up to its first record; returns the offset of the data. The data's size is
  * data_bytes. */

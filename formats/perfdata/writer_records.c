@@ -31,7 +31,8 @@ static int end_with_trailer(struct perfdata_writer *writer, size_t start, struct
     buffer_u32(&writer->pending, trailer.pid);
     buffer_u32(&writer->pending, trailer.tid);
     buffer_u64(&writer->pending, writer_date(writer, trailer.time_ns));
-    buffer_u64(&writer->pending, trailer.id ? trailer.id : writer->main_id);
+    if (writer->has_ids)
+        buffer_u64(&writer->pending, trailer.id ? trailer.id : writer->main_id);
     return writer_end_record(writer, start);
 }
 

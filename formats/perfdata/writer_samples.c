@@ -2,7 +2,7 @@
 /*
  * SAMPLE records and round marks:
  *
- *     header  IDENTIFIER IP TID TIME [ADDR] PERIOD CALLCHAIN [WEIGHT]
+ *     header  [IDENTIFIER] IP TID TIME [ADDR] PERIOD CALLCHAIN [WEIGHT]
  */
 #include "perfdata/writer_private.h"
 
@@ -10,7 +10,8 @@
 #include <errno.h>
 
 enum {
-    SAMPLE_FIXED_BYTES = 56,
+    SAMPLE_FIXED_BYTES = 48,
+    SAMPLE_ID_BYTES = 8,
     SAMPLE_OBJECT_BYTES = 16, /* ADDR, WEIGHT */
 };
 
@@ -62,17 +63,19 @@ static uint64_t innermost(const struct perfdata_sample *sample)
     return sample->kernel_count ? sample->kernel_frames[0] : sample->frames[0];
 }
 
-/* IDENTIFIER, IP, TID, TIME, [ADDR], PERIOD and CALLCHAIN. */
-static void put_sample(struct buffer *out, const struct perfdata_sample *sample, bool has_object,
+/* [IDENTIFIER], IP, TID, TIME, [ADDR], PERIOD and CALLCHAIN. */
+static void put_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample,
                        size_t frame_count, uint64_t time_ns)
 {
-    uint64_t words[SAMPLE_FIXED_BYTES / 8];
+    struct buffer *out = &writer->pending;
+    uint64_t words[7];
     size_t count = 0;
-    words[count++] = htole64(writer_event_id(sample->event));
+    if (writer->has_ids)
+        words[count++] = htole64(writer_event_id(sample->event));
     words[count++] = htole64(innermost(sample));
     words[count++] = htole64(sample->pid | (uint64_t)sample->tid << 32);
     words[count++] = htole64(time_ns);
-    if (has_object)
+    if (writer->config.events[sample->event].has_object)
         words[count++] = htole64(sample->object_avma);
     words[count++] = htole64(sample->weight);
     words[count++] = htole64(inner_words(sample, frame_count > 0) + frame_count);
@@ -91,16 +94,17 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
         return -EINVAL;
     /* Longer stacks lose their outermost frames: a record has at most 64 KiB. */
     bool has_object = writer->config.events[sample->event].has_object;
-    size_t fixed_bytes = SAMPLE_FIXED_BYTES + (has_object ? SAMPLE_OBJECT_BYTES : 0);
+    size_t fixed_bytes = SAMPLE_FIXED_BYTES;
+    fixed_bytes += writer->has_ids ? SAMPLE_ID_BYTES : 0;
+    fixed_bytes += has_object ? SAMPLE_OBJECT_BYTES : 0;
     size_t most = (RECORD_BYTES_MAX - fixed_bytes) / 8 - inner_words(sample, true);
     size_t frame_count = sample->frame_count < most ? sample->frame_count : most;
-    struct buffer *out = &writer->pending;
     uint64_t time_ns = writer_date(writer, sample->time_ns);
     size_t start =
         writer_begin_record(writer, RECORD_SAMPLE, is_kernel(sample) ? MISC_KERNEL : MISC_USER);
-    put_sample(out, sample, has_object, frame_count, time_ns);
+    put_sample(writer, sample, frame_count, time_ns);
     if (has_object)
-        buffer_u64(out, sample->number);
+        buffer_u64(&writer->pending, sample->number);
     note_sample_time(writer, time_ns);
     return writer_end_record(writer, start);
 }

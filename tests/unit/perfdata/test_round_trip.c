@@ -137,24 +137,39 @@ static size_t record_bytes(struct perfdata_writer *writer, const struct perfdata
     return (size_t)(perfdata_bytes_written(writer) - before);
 }
 
-static void a_sample_costs_64_bytes_and_8_a_frame(void **state)
+static void check_sample_bytes(const struct perfdata_config *config, size_t fixed_bytes)
 {
-    (void)state;
     static uint64_t frames[1024];
     int fd = memory_file();
-    struct perfdata_writer *writer = open_writer(fd);
+    struct perfdata_writer *writer;
+    assert_int_equal(perfdata_writer_open(&writer, fd, config), 0);
     for (size_t count = 1; count <= 1024; count++) {
         struct perfdata_sample sample = {.frames = frames, .frame_count = count};
-        assert_int_equal(record_bytes(writer, &sample), 64 + 8 * count);
+        assert_int_equal(record_bytes(writer, &sample), fixed_bytes + 8 * count);
     }
     perfdata_writer_close(writer);
     close(fd);
 }
 
+static void a_sample_costs_56_bytes_and_8_a_frame(void **state)
+{
+    (void)state;
+    const struct perfdata_config config = capture_config();
+    check_sample_bytes(&config, 56);
+}
+
+static void one_of_several_events_costs_8_bytes_more(void **state)
+{
+    (void)state;
+    struct perfdata_config config = capture_config();
+    config.events[1] = (struct perfdata_event_row){.name = "off-cpu", .unit = "ns"};
+    check_sample_bytes(&config, 64);
+}
+
 static void of_too_many_frames_the_innermost_are_kept(void **state)
 {
     (void)state;
-    enum { FRAMES = 10000, FRAMES_IN_A_RECORD = (65528 - 64) / 8 };
+    enum { FRAMES = 10000, FRAMES_IN_A_RECORD = (65528 - 56) / 8 };
     static uint64_t frames[FRAMES];
     for (size_t i = 0; i < FRAMES; i++)
         frames[i] = 0x1000 + i;
@@ -350,7 +365,8 @@ int main(void)
         cmocka_unit_test(facts_come_back),
         cmocka_unit_test(the_command_line_can_be_left_out),
         cmocka_unit_test(private_features_come_back),
-        cmocka_unit_test(a_sample_costs_64_bytes_and_8_a_frame),
+        cmocka_unit_test(a_sample_costs_56_bytes_and_8_a_frame),
+        cmocka_unit_test(one_of_several_events_costs_8_bytes_more),
         cmocka_unit_test(of_too_many_frames_the_innermost_are_kept),
         cmocka_unit_test(names_of_any_length_are_padded_and_cut),
         cmocka_unit_test(a_build_id_is_listed_once),
