@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/sandbox/confine_filter.h"
 #include "base/sandbox/confine_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-/* The low half of an argument: little-endian. */
-#define LOAD_ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
-#define ALLOW RETURN(SECCOMP_RET_ALLOW)
-
-#define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), ALLOW
+#define LOAD_ARGUMENT CONFINE_LOAD_ARGUMENT
+#define REFUSE CONFINE_REFUSE
+#define ALLOW CONFINE_ALLOW
 
 /* Allows the call unless the argument has one of these bits. */
 #define ALLOW_CALL_WITHOUT(number, argument, bits)                                \
@@ -45,56 +37,28 @@
 
 enum { WRITING = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
 
+static const struct sock_filter by_arguments[] = {
+    ALLOW_CALL_ON(__NR_write, 0, CONFINE_ANSWER_FD), ALLOW_PRIVATE_MAPPING,
+    ALLOW_CALL_WITHOUT(__NR_mprotect, 2, PROT_EXEC), ALLOW_CALL_WITHOUT(__NR_openat, 2, WRITING),
+    ALLOW_CALL_WITHOUT(__NR_open, 1, WRITING),       ALLOW_DUPLICATE_ABOVE(CONFINE_ANSWER_FD),
+};
+
 int confine_calls(void)
 {
-    const struct sock_filter filter[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-        RETURN(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
-        ALLOW_CALL(__NR_pread64),
-        ALLOW_CALL(__NR_read),
-        ALLOW_CALL_ON(__NR_write, 0, CONFINE_ANSWER_FD),
-        ALLOW_CALL(__NR_brk),
-        ALLOW_PRIVATE_MAPPING,
-        ALLOW_CALL_WITHOUT(__NR_mprotect, 2, PROT_EXEC),
-        ALLOW_CALL(__NR_mremap),
-        ALLOW_CALL(__NR_munmap),
-        ALLOW_CALL(__NR_madvise),
-        ALLOW_CALL_WITHOUT(__NR_openat, 2, WRITING),
-        ALLOW_CALL_WITHOUT(__NR_open, 1, WRITING),
-        ALLOW_CALL(__NR_close),
-        ALLOW_DUPLICATE_ABOVE(CONFINE_ANSWER_FD),
-        ALLOW_CALL(__NR_lseek),
-        ALLOW_CALL(__NR_fstat),
-        ALLOW_CALL(__NR_fstatfs),
-        ALLOW_CALL(__NR_stat),
-        ALLOW_CALL(__NR_lstat),
-        ALLOW_CALL(__NR_newfstatat),
-        ALLOW_CALL(__NR_statx),
-        ALLOW_CALL(__NR_readlink),
-        ALLOW_CALL(__NR_readlinkat),
-        ALLOW_CALL(__NR_access),
-        ALLOW_CALL(__NR_faccessat),
-        ALLOW_CALL(__NR_faccessat2),
-        ALLOW_CALL(__NR_getcwd),
-        ALLOW_CALL(__NR_futex),
-        ALLOW_CALL(__NR_sysinfo), /* qsort() reads the memory size */
-        ALLOW_CALL(__NR_getrandom),
-        ALLOW_CALL(__NR_clock_gettime),
-        ALLOW_CALL(__NR_getpid),
-        ALLOW_CALL(__NR_geteuid),
-        ALLOW_CALL(__NR_gettid),
-        ALLOW_CALL(__NR_rt_sigprocmask),
-        ALLOW_CALL(__NR_sigaltstack), /* AddressSanitizer reads the bounds */
-        ALLOW_CALL(__NR_rt_sigreturn),
-        ALLOW_CALL(__NR_exit),
-        ALLOW_CALL(__NR_exit_group),
-        REFUSE,
+    uint32_t allowed[] = {
+        __NR_pread64,        __NR_read,          __NR_brk,        __NR_mremap,     __NR_munmap,
+        __NR_madvise,        __NR_close,         __NR_lseek,      __NR_fstat,      __NR_fstatfs,
+        __NR_stat,           __NR_lstat,         __NR_newfstatat, __NR_statx,      __NR_readlink,
+        __NR_readlinkat,     __NR_access,        __NR_faccessat,  __NR_faccessat2, __NR_getcwd,
+        __NR_futex,          __NR_sysinfo, /* qsort() reads the memory size */
+        __NR_getrandom,      __NR_clock_gettime, __NR_getpid,     __NR_geteuid,    __NR_gettid,
+        __NR_rt_sigprocmask, __NR_sigaltstack, /* AddressSanitizer reads the bounds */
+        __NR_rt_sigreturn,   __NR_exit,          __NR_exit_group,
     };
-    const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]),
-                                       .filter = (struct sock_filter *)filter};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : -errno;
+    struct confine_filter filter = confine_filter_start();
+    confine_filter_add(&filter, by_arguments, sizeof(by_arguments) / sizeof(by_arguments[0]));
+    return confine_filter_install(&filter, allowed, sizeof(allowed) / sizeof(allowed[0]),
+                                  SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | EPERM);
 }
 
 /* EFAULT: the kernel supports filters and has tried to read the program. */

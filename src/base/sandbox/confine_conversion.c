@@ -2,35 +2,28 @@
 #include "base/sandbox/confine_conversion.h"
 
 #include "base/files/sudo_user.h"
+#include "base/sandbox/confine_filter.h"
 #include "base/sandbox/confine_internal.h"
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/fs.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
-#define REFUSE_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), REFUSE
+#define LOAD_ARGUMENT CONFINE_LOAD_ARGUMENT
+#define REFUSE CONFINE_REFUSE
+#define ALLOW CONFINE_ALLOW
 
-/* The low half: ids and requests have 32 bits. */
-#define LOAD_ARGUMENT(number) LOAD(args[number])
 /* ioctl() that types into the terminal, for the shell to run (ioctl_tty(2)): newer kernels refuse
  * unless dev.tty.legacy_tiocsti is set; and that changes flags of a file, such as "immutable". */
-#define REFUSE_IOCTL                                                                    \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 7), LOAD_ARGUMENT(1),            \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 3, 0),                             \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 2, 0),                           \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)FS_IOC_SETFLAGS, 1, 0),           \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)FS_IOC_FSSETXATTR, 0, 1), REFUSE, \
-        RETURN(SECCOMP_RET_ALLOW)
+#define REFUSE_IOCTL                                                          \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 7), LOAD_ARGUMENT(1),  \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 3, 0),                   \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 2, 0),                 \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)FS_IOC_SETFLAGS, 1, 0), \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)FS_IOC_FSSETXATTR, 0, 1), REFUSE, ALLOW
 
 enum { X32_BIT = 0x40000000 }; /* __X32_SYSCALL_BIT, arch/x86/include/uapi/asm/unistd.h */
 
@@ -44,125 +37,128 @@ enum {
 };
 
 #ifdef __SANITIZE_ADDRESS__ /* LeakSanitizer traces its own process at exit */
-#define REFUSE_PTRACE REFUSE_CALL(__NR_process_vm_writev)
+#define CALL_OF_TRACERS __NR_process_vm_writev
 #else
-#define REFUSE_PTRACE REFUSE_CALL(__NR_ptrace)
+#define CALL_OF_TRACERS __NR_ptrace
 #endif
 
-static const struct sock_filter filter[] = {
-    LOAD(arch),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-    RETURN(SECCOMP_RET_KILL_PROCESS),
-    LOAD(nr),
+static const uint32_t refused[] = {
+    /* Programs and other processes. */
+    __NR_execve,
+    __NR_execveat,
+    CALL_OF_TRACERS,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_pidfd_getfd,
+    /* Sockets; socketpair() connects workers. */
+    __NR_socket,
+    __NR_connect,
+    __NR_bind,
+    /* Changes of files outside of the reach of Landlock. */
+    __NR_chmod,
+    __NR_fchmod,
+    __NR_fchmodat,
+    CALL_FCHMODAT2,
+    __NR_chown,
+    __NR_lchown,
+    __NR_fchownat,
+    __NR_setxattr,
+    __NR_lsetxattr,
+    __NR_fsetxattr,
+    CALL_SETXATTRAT,
+    __NR_removexattr,
+    __NR_lremovexattr,
+    __NR_fremovexattr,
+    CALL_REMOVEXATTRAT,
+    CALL_FILE_SETATTR,
+    __NR_utime,
+    __NR_utimes,
+    __NR_futimesat,
+    __NR_utimensat,
+    __NR_open_by_handle_at,
+    /* The system. */
+    __NR_mount,
+    __NR_umount2,
+    __NR_move_mount,
+    __NR_open_tree,
+    CALL_OPEN_TREE_ATTR,
+    __NR_mount_setattr,
+    __NR_fsopen,
+    __NR_fspick,
+    __NR_fsconfig,
+    __NR_fsmount,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_setns,
+    __NR_unshare,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_kexec_load,
+    __NR_kexec_file_load,
+    __NR_reboot,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_acct,
+    __NR_quotactl,
+    __NR_quotactl_fd,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_adjtimex,
+    __NR_clock_adjtime,
+    __NR_sethostname,
+    __NR_setdomainname,
+    __NR_syslog,
+    __NR_fanotify_init,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_io_uring_setup,
+    __NR_add_key,
+    __NR_request_key,
+    __NR_keyctl,
+};
+
+static const struct sock_filter by_arguments[] = {
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
     REFUSE,
     REFUSE_IOCTL,
-    /* Programs and other processes. */
-    REFUSE_CALL(__NR_execve),
-    REFUSE_CALL(__NR_execveat),
-    REFUSE_PTRACE,
-    REFUSE_CALL(__NR_process_vm_readv),
-    REFUSE_CALL(__NR_process_vm_writev),
-    REFUSE_CALL(__NR_pidfd_getfd),
-    /* Sockets; socketpair() connects workers. */
-    REFUSE_CALL(__NR_socket),
-    REFUSE_CALL(__NR_connect),
-    REFUSE_CALL(__NR_bind),
-    /* Changes of files outside of the reach of Landlock. */
-    REFUSE_CALL(__NR_chmod),
-    REFUSE_CALL(__NR_fchmod),
-    REFUSE_CALL(__NR_fchmodat),
-    REFUSE_CALL(CALL_FCHMODAT2),
-    REFUSE_CALL(__NR_chown),
-    REFUSE_CALL(__NR_lchown),
-    REFUSE_CALL(__NR_fchownat),
-    REFUSE_CALL(__NR_setxattr),
-    REFUSE_CALL(__NR_lsetxattr),
-    REFUSE_CALL(__NR_fsetxattr),
-    REFUSE_CALL(CALL_SETXATTRAT),
-    REFUSE_CALL(__NR_removexattr),
-    REFUSE_CALL(__NR_lremovexattr),
-    REFUSE_CALL(__NR_fremovexattr),
-    REFUSE_CALL(CALL_REMOVEXATTRAT),
-    REFUSE_CALL(CALL_FILE_SETATTR),
-    REFUSE_CALL(__NR_utime),
-    REFUSE_CALL(__NR_utimes),
-    REFUSE_CALL(__NR_futimesat),
-    REFUSE_CALL(__NR_utimensat),
-    REFUSE_CALL(__NR_open_by_handle_at),
-    /* The system. */
-    REFUSE_CALL(__NR_mount),
-    REFUSE_CALL(__NR_umount2),
-    REFUSE_CALL(__NR_move_mount),
-    REFUSE_CALL(__NR_open_tree),
-    REFUSE_CALL(CALL_OPEN_TREE_ATTR),
-    REFUSE_CALL(__NR_mount_setattr),
-    REFUSE_CALL(__NR_fsopen),
-    REFUSE_CALL(__NR_fspick),
-    REFUSE_CALL(__NR_fsconfig),
-    REFUSE_CALL(__NR_fsmount),
-    REFUSE_CALL(__NR_pivot_root),
-    REFUSE_CALL(__NR_chroot),
-    REFUSE_CALL(__NR_setns),
-    REFUSE_CALL(__NR_unshare),
-    REFUSE_CALL(__NR_init_module),
-    REFUSE_CALL(__NR_finit_module),
-    REFUSE_CALL(__NR_delete_module),
-    REFUSE_CALL(__NR_kexec_load),
-    REFUSE_CALL(__NR_kexec_file_load),
-    REFUSE_CALL(__NR_reboot),
-    REFUSE_CALL(__NR_swapon),
-    REFUSE_CALL(__NR_swapoff),
-    REFUSE_CALL(__NR_acct),
-    REFUSE_CALL(__NR_quotactl),
-    REFUSE_CALL(__NR_quotactl_fd),
-    REFUSE_CALL(__NR_settimeofday),
-    REFUSE_CALL(__NR_clock_settime),
-    REFUSE_CALL(__NR_adjtimex),
-    REFUSE_CALL(__NR_clock_adjtime),
-    REFUSE_CALL(__NR_sethostname),
-    REFUSE_CALL(__NR_setdomainname),
-    REFUSE_CALL(__NR_syslog),
-    REFUSE_CALL(__NR_fanotify_init),
-    REFUSE_CALL(__NR_iopl),
-    REFUSE_CALL(__NR_ioperm),
-    REFUSE_CALL(__NR_bpf),
-    REFUSE_CALL(__NR_perf_event_open),
-    REFUSE_CALL(__NR_userfaultfd),
-    REFUSE_CALL(__NR_io_uring_setup),
-    REFUSE_CALL(__NR_add_key),
-    REFUSE_CALL(__NR_request_key),
-    REFUSE_CALL(__NR_keyctl),
-    RETURN(SECCOMP_RET_ALLOW),
 };
 
-static int install(const struct sock_filter *instructions, size_t count)
-{
-    const struct sock_fprog program = {.len = (unsigned short)count,
-                                       .filter = (struct sock_filter *)instructions};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : -errno;
-}
-
 /* Of files by descriptor: to the caller of sudo only, as new outputs are given. */
-static int confine_changes_of_owner(void)
+static void confine_changes_of_owner(struct confine_filter *filter)
 {
     const struct sudo_user user = sudo_user_find();
     const struct sock_filter to_user[] = {
-        LOAD(nr),         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fchown, 0, 5),
-        LOAD_ARGUMENT(1), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, user.uid, 0, 2),
-        LOAD_ARGUMENT(2), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, user.gid, 1, 0),
-        REFUSE,           RETURN(SECCOMP_RET_ALLOW),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fchown, 0, 6),
+        LOAD_ARGUMENT(1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, user.uid, 0, 2),
+        LOAD_ARGUMENT(2),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, user.gid, 1, 0),
+        REFUSE,
+        ALLOW,
     };
-    const struct sock_filter to_none[] = {LOAD(nr), REFUSE_CALL(__NR_fchown),
-                                          RETURN(SECCOMP_RET_ALLOW)};
-    return user.is_known ? install(to_user, sizeof(to_user) / sizeof(to_user[0]))
-                         : install(to_none, sizeof(to_none) / sizeof(to_none[0]));
+    const struct sock_filter to_none[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fchown, 0, 1),
+        REFUSE,
+    };
+    if (user.is_known)
+        confine_filter_add(filter, to_user, sizeof(to_user) / sizeof(to_user[0]));
+    else
+        confine_filter_add(filter, to_none, sizeof(to_none) / sizeof(to_none[0]));
 }
 
 static int confine_own_calls(void)
 {
-    int err = confine_changes_of_owner();
-    return err ? err : install(filter, sizeof(filter) / sizeof(filter[0]));
+    uint32_t calls[sizeof(refused) / sizeof(refused[0])];
+    memcpy(calls, refused, sizeof(refused));
+    struct confine_filter filter = confine_filter_start();
+    confine_filter_add(&filter, by_arguments, sizeof(by_arguments) / sizeof(by_arguments[0]));
+    confine_changes_of_owner(&filter);
+    return confine_filter_install(&filter, calls, sizeof(calls) / sizeof(calls[0]),
+                                  SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
 }
 
 static int confine_own_files(const int *directories, size_t count)
