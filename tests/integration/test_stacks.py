@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`rec stacks` and `rec threads`: the threads of a running process, which is neither stopped nor signalled."""
+import ast
 import json
 import os
 import shutil
@@ -91,6 +92,30 @@ def functions(thread):
     return [frame["function"] for frame in thread["frames"]]
 
 
+# Threads "0" to "4" note the time of the monotonic clock, and wait. A line wakes one of them for the next wait.
+DATED_WAITS = """
+import os, sys, threading, time
+pipes = [os.pipe() for _ in range(5)]
+began = {}
+def wait(number):
+    with open("/proc/thread-self/comm", "w") as file: file.write(str(number))
+    while True:
+        began[str(number)] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        os.read(pipes[number][0], 1)
+for number in range(5):
+    threading.Thread(target=wait, args=(number,), daemon=True).start()
+    time.sleep(0.1)
+print("ready", flush=True)
+for line in sys.stdin:
+    before = began[line.strip()]
+    os.write(pipes[int(line)][1], b"x")
+    while began[line.strip()] == before: time.sleep(0.001)
+    time.sleep(0.02)
+    print(began, flush=True)
+"""
+AGE_ERROR_MS = 5
+
+
 class WaitingThreads(Watched):
     def test_a_process_with_more_mappings_of_code_than_the_budget(self):
         """The libraries are there, though their addresses are the highest."""
@@ -157,6 +182,32 @@ class WaitingThreads(Watched):
             self.skipTest("the kernel has no se.exec_start")
         self.assertGreater(waits["since_ns"] / 1e9, before - blocked - 0.05)
         self.assertLess(waits["since_ns"] / 1e9, time.monotonic() - begin)
+
+    def age_errors_ms(self, threads, began):
+        """Of the ages against thread "0": all threads are read at nearly one time."""
+        ages = {thread["name"]: thread["waits"]["since_ns"] for thread in threads if thread["name"] in began}
+        self.assertEqual(set(ages), set(began))
+        return [abs((ages["0"] - age) - (began[name] - began["0"])) / 1e6 for name, age in ages.items()]
+
+    def test_ages_are_those_of_the_programs_clock(self):
+        """Of waits from before rec, and of one that began between two looks of one rec."""
+        target = self.start(sys.executable, "-c", DATED_WAITS, stdin=subprocess.PIPE)
+        command = [rec.REC, "stacks", "--json", "--count", "2", "--interval", "0.5", "-p", str(target.pid)]
+        errors_ms = []
+        for _ in range(5):  # a busy machine may take the processor between a clock and its wait
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:
+                before = json.loads(looker.stdout.readline())["threads"]
+                target.stdin.write("3\n")
+                target.stdin.flush()
+                began = ast.literal_eval(target.stdout.readline())
+                after = json.loads(looker.stdout.readline())["threads"]
+            if "since_ns" not in before[0].get("waits", {"since_ns": 0}):
+                self.skipTest("the kernel has no se.exec_start")
+            waits_before = {name: time_ns for name, time_ns in began.items() if name != "3"}
+            errors_ms.append(max(self.age_errors_ms(before, waits_before) + self.age_errors_ms(after, began)))
+            if errors_ms[-1] < AGE_ERROR_MS:
+                break
+        self.assertLess(min(errors_ms), AGE_ERROR_MS)
 
     def test_equal_stacks_are_printed_once(self):
         program = "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(30,)).start()\n" \
