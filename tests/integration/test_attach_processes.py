@@ -13,6 +13,7 @@ import time
 import rec
 
 NOBODY = 65534
+OFTEN = ("-F", "4999")  # a hundred samples in a short time, on a busy machine too
 WORK_FRAMES = 16  # of a WORK function in tests/targets/attached.c
 
 
@@ -62,7 +63,7 @@ class Attached(rec.Case):
         return lines[0]
 
     def assert_complete(self, run, percent=99.5):
-        self.assertGreater(run.count("samples"), 30)
+        self.assertGreater(run.count("samples"), 100)
         self.assertLessEqual(run.count("samples") - run.count("complete"),
                              max(1, run.count("samples") * (100 - percent) / 100), run.summary)
         self.assertLess(run.lost(), run.count("samples") / 100)  # a busy machine may starve rec
@@ -79,7 +80,7 @@ class Attached(rec.Case):
 class Stacks(Attached):
     def check_program(self, program):
         target = self.start(rec.target(program), 30, 2, 20, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "0.6", **as_nobody())
+        run = self.attach("-p", target.pid, *OFTEN, "--duration", "0.6", **as_nobody())
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
         self.assertGreater(run.share_of("existing_work"), 90)
@@ -100,7 +101,7 @@ class Stacks(Attached):
         if os.geteuid() != 0:
             self.skipTest("only root samples the kernel")
         target = self.start(rec.target("attached"), 30, 2, 3, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "0.6")
+        run = self.attach("-p", target.pid, *OFTEN, "--duration", "0.6")
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
 
@@ -143,7 +144,7 @@ class Stacks(Attached):
     def test_a_single_thread(self):
         target = self.start(rec.target("attached"), 30, 2, 2, **as_nobody())
         tids = sorted(map(int, os.listdir(f"/proc/{target.pid}/task")))
-        run = self.attach("-t", tids[1], "--duration", "0.6", **as_nobody())
+        run = self.attach("-t", tids[1], *OFTEN, "--duration", "0.6", **as_nobody())
         self.assert_complete(run)
         self.assertEqual(run.share_of("main"), 0)
         self.assertGreater(run.share_of("run_existing"), 85)
