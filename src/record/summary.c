@@ -34,10 +34,15 @@ const char *record_blind_name(enum record_blind blind)
 const char *record_cut_name(enum record_cut cut)
 {
     static const char *const names[RECORD_CUTS] = {
-        [RECORD_CUT_NO_CFI] = "no-cfi",         [RECORD_CUT_UNMAPPED] = "unmapped",
-        [RECORD_CUT_STACK_COPY] = "stack-copy", [RECORD_CUT_STACK_PAGE] = "stack-page",
-        [RECORD_CUT_FOREIGN] = "foreign-stack", [RECORD_CUT_DEEP] = "deep",
-        [RECORD_CUT_GUESS] = "guess",           [RECORD_CUT_ROOT] = "root",
+        [RECORD_CUT_NO_CFI] = "no-cfi",
+        [RECORD_CUT_UNMAPPED] = "unmapped",
+        [RECORD_CUT_STACK_COPY] = "stack-copy",
+        [RECORD_CUT_STACK_PAGE] = "stack-page",
+        [RECORD_CUT_FOREIGN] = "foreign-stack",
+        [RECORD_CUT_DEEP] = "deep",
+        [RECORD_CUT_GUESS] = "guess",
+        [RECORD_CUT_NO_FP] = "no-frame-pointer",
+        [RECORD_CUT_ROOT] = "root",
     };
     return cut < RECORD_CUTS ? names[cut] : "unknown";
 }

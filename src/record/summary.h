@@ -42,6 +42,7 @@ enum record_cut {
     RECORD_CUT_FOREIGN,    /* SP outside of the thread's known stacks */
     RECORD_CUT_DEEP,       /* too many frames: both ends are in the file */
     RECORD_CUT_GUESS,      /* code without unwind data, and no more than a guess at the caller */
+    RECORD_CUT_NO_FP,      /* JIT code that sets up no frame pointer: callers may be missing */
     RECORD_CUT_ROOT,       /* ended, but neither in the entry function nor in the thread start */
     RECORD_CUTS,
 };

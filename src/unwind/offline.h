@@ -18,6 +18,7 @@ enum offline_end {
     OFFLINE_TOO_DEEP,  /* more frames than room */
     OFFLINE_GUESS,     /* code without CFI, and a single caller that is no more than a guess */
     OFFLINE_NO_CALLER, /* the return address is 0, as on the stacks of most coroutines */
+    OFFLINE_NO_FP,     /* of a look only: JIT code that sets up no frame pointer */
 };
 
 /* Callers found by the caller search in a walk. */

@@ -80,6 +80,20 @@ class Made(rec.Case):
                 json.loads(texts[1])
                 json.loads(texts[3])
 
+    def test_stacks_through_code_without_frame_pointers_are_incomplete(self):
+        """The frame pointer leads past the callers, to a stack that ends in the C library."""
+        for engine in ("perf-trap", "perf-ring"):
+            with self.subTest(engine=engine):
+                run = self.recorded(rec.target("jit_frames"), "with", "0.3", rec_options=[f"--engine={engine}"])
+                self.assertGreater(run.complete_percent(), 98, run.summary)
+                self.assertEqual(run.count("cut.no-frame-pointer"), 0)
+                run = self.recorded(rec.target("jit_frames"), "without", "0.3", rec_options=[f"--engine={engine}"])
+                self.assertGreater(run.count("cut.no-frame-pointer"), 0.95 * run.count("samples"), run.summary)
+                self.assertRegex(run.stderr, b"JIT code without frame pointers")
+                for stack in run.stacks():
+                    if any(frame.startswith("[anon") for frame in stack):
+                        self.assertRegex(";".join(stack), r"main;\[truncated\];\[anon [^;]*(;\[kernel\])?$")
+
     def test_node_has_the_names_of_its_functions(self):
         if not shutil.which("node"):
             self.skipTest("node is not installed (Debian: nodejs)")

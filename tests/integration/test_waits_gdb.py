@@ -18,6 +18,7 @@ import rec
 
 NOBODY = 65534
 AS_NOBODY = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+DEPTH = 20  # of the calls of deep()
 ROUNDS = 8  # threads with a timer move between both looks
 GDB = """
 import gdb
@@ -81,6 +82,7 @@ def biases(pid):
 class Gdb(rec.Case):
     def setUp(self):
         super().setUp()
+        self.started = []
         os.chmod(self.directory, 0o777)
         self.script = os.path.join(self.directory, "stacks.py")
         pathlib.Path(self.script).write_text(GDB, encoding="utf-8")
@@ -101,6 +103,7 @@ class Gdb(rec.Case):
                                    stderr=subprocess.DEVNULL, cwd=self.directory,
                                    env={**os.environ, "HOME": self.directory}, **AS_NOBODY)
         self.addCleanup(process_tree.end, process)
+        self.started.append(process.pid)
         return process.pid
 
     def stacks_of_gdb(self, pid):
@@ -210,22 +213,37 @@ class Gdb(rec.Case):
         subprocess.run([self.find("javac"), source], cwd=self.directory, check=True)
         return self.check(self.find("java"), "-Xmx200m", *options, "-cp", self.directory, "Waits", pause_s=3)
 
+    def calls_of_deep(self):
+        """Calls in the stacks of the threads below deep(), as they are complete or not."""
+        found = {True: [], False: []}
+        for thread in snapshot(self.started[-1]).values():
+            if re.match(r"Thread-[0-9]", thread["name"]):
+                found[thread["is_complete"]].append(sum(frame["function"].startswith("[anon") for frame in thread["frames"]))
+        self.assertEqual(len(found[True] + found[False]), 3)
+        return found
+
     def test_java_interpreted(self):
         counts, incomplete = self.java("-Xint")
         self.assertEqual(counts["complete"], counts["threads"], incomplete)
+        self.assertGreater(min(self.calls_of_deep()[True]), DEPTH)
 
     def test_java_compiled_with_frame_pointers(self):
-        counts, incomplete = self.java("-XX:+PreserveFramePointer", "-XX:-TieredCompilation")
+        counts, incomplete = self.java("-XX:+PreserveFramePointer", "-XX:-TieredCompilation", "-XX:-Inline")
         self.assertEqual(counts["complete"], counts["threads"], incomplete)
+        self.assertGreater(min(self.calls_of_deep()[True]), DEPTH)
 
     def test_java_compiled_without(self):
-        """Threads in compiled code may be incomplete, for the stated reason. Calls by such code may be missing, too."""
-        counts, incomplete = self.java("-XX:-TieredCompilation")
-        print(f"java without frame pointers: {len(incomplete)} of {counts['threads']} incomplete:",
-              {thread["problem"] for thread in incomplete}, flush=True)
-        self.assertLessEqual(len(incomplete), 4)
-        for thread in incomplete:
-            self.assertRegex(thread["problem"], "JIT code without frame pointers")
+        """Without inlined calls, the depth of a complete stack is that of the program; the stack of compiled code is
+        not complete, and names the cause."""
+        for options in (["-XX:-TieredCompilation"], []):
+            with self.subTest(options=options):
+                _, incomplete = self.java("-XX:-Inline", *options)
+                calls = self.calls_of_deep()
+                print("java without frame pointers, calls by completeness:", calls, flush=True)
+                self.assertGreater(len(calls[False]), 0)
+                self.assertGreater(min(calls[True], default=DEPTH + 1), DEPTH)
+                for thread in incomplete:
+                    self.assertRegex(thread["problem"], "JIT code without frame pointers")
 
 
 if __name__ == "__main__":

@@ -139,6 +139,8 @@ static const char *explain_cut(enum record_cut cut, const char *path)
     case RECORD_CUT_FOREIGN:
         return "stacks allocated by the program, as of coroutines: without perf-ring (see `rec "
                "doctor`) only a page of each can be read safely";
+    case RECORD_CUT_NO_FP:
+        return "JIT code without frame pointers, so callers are missing";
     case RECORD_CUT_DEEP:
         return "too deep, the middle is left out: raise --max-frames";
     default:
@@ -162,8 +164,8 @@ static bool explain_runtime(const struct profile *profile, enum record_cut cut, 
                             char *text, size_t size)
 {
     bool is_without_module = !path || is_generated(path);
-    bool is_missing_cfi =
-        cut == RECORD_CUT_NO_CFI || cut == RECORD_CUT_GUESS || cut == RECORD_CUT_UNMAPPED;
+    bool is_missing_cfi = cut == RECORD_CUT_NO_CFI || cut == RECORD_CUT_GUESS ||
+                          cut == RECORD_CUT_UNMAPPED || cut == RECORD_CUT_NO_FP;
     if (!profile || (is_without_module && !is_missing_cfi))
         return false;
     runtimes_explain_stacks(profile, is_without_module ? NULL : path, text, size);

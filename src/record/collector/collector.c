@@ -395,6 +395,7 @@ void collector_free(struct collector *collector)
     pid_namespaces_free(&collector->namespaces);
     process_watch_close(&collector->watch);
     pending_free(&collector->pending);
+    jit_frames_free(&collector->samples.jit);
     drain_close(&collector->drain);
     munmap(collector, sizeof(*collector));
 }

@@ -15,9 +15,14 @@ struct look_stack *look_stack_new(const struct look_frames *frames)
     stack->frames[0] = frames->reason_avma;
     if (frames->kernel_count > 0) /* else the pointer may be NULL */
         memcpy(stack->frames + 1, frames->kernel_frames, 8 * (inner - 1));
-    memcpy(stack->frames + inner, frames->frames, 8 * user);
-    if (frames->end_avma)
-        stack->frames[stack->frame_count++] = frames->end_avma;
+    uint64_t *place = stack->frames + inner;
+    memcpy(place, frames->frames, 8 * user);
+    if (frames->mark_avma) {
+        const uint32_t before = frames->before_mark;
+        memmove(place + before + 1, place + before, 8 * (user - before));
+        place[before] = frames->mark_avma;
+        stack->frame_count++;
+    }
     return stack;
 }
 

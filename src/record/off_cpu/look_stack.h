@@ -21,7 +21,8 @@ struct look_frames {
     uint64_t reason_avma;
     const uint64_t *kernel_frames, *frames; /* innermost first */
     uint32_t kernel_count, frame_count;
-    uint64_t end_avma; /* behind the frames; 0: none */
+    uint64_t mark_avma;   /* where callers are missing; 0: nowhere */
+    uint32_t before_mark; /* frames */
 };
 
 /* With one user. NULL: out of memory. */

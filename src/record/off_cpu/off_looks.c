@@ -125,8 +125,8 @@ static struct blocked_look look_at(struct off_looks *looks, struct off_process *
 {
     struct look_process target = look_process_of(looks, process);
     struct blocked_look look = blocked_look(&looks->looker, &target, files);
-    bool leads_out = look.end == OFFLINE_UNMAPPED || look.end == OFFLINE_NO_CODE;
-    leads_out = leads_out && look.result == LOOK_STACK && !look.is_complete && process->is_map_old;
+    bool leads_out = look.end.why == OFFLINE_UNMAPPED || look.end.why == OFFLINE_NO_CODE;
+    leads_out = leads_out && look.result == LOOK_STACK && process->is_map_old;
     if (!leads_out || read_map(looks, process) != 0)
         return look;
     target = look_process_of(looks, process);
@@ -143,9 +143,9 @@ static void count(struct look_counts *counts, const struct blocked_look *look)
     counts->stackless += look->result == LOOK_STACKLESS;
     counts->refused += look->result == LOOK_FAILED && is_refused;
     counts->failed += look->result == LOOK_FAILED && !is_refused;
-    counts->incomplete += is_stack && !look->is_complete;
+    counts->incomplete += is_stack && !look->end.is_complete;
     counts->inferred += is_stack && look->inferred_fps > 0;
-    counts->guessed += is_stack && look->end == OFFLINE_GUESS;
+    counts->guessed += is_stack && look->end.why == OFFLINE_GUESS;
 }
 
 static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_reason *reason,
@@ -166,17 +166,19 @@ static bool is_sampler(const struct off_process *process, uint64_t return_avma)
     return slash && strcmp(slash + 1, SESSION_SAMPLER_NAME) == 0;
 }
 
-/* Functions of the sampler around calls of the C library are no part of the program. Returns the
- * number of frames left. */
-static uint32_t drop_sampler(struct off_looks *looks, const struct off_process *process,
-                             uint32_t frame_count)
+/* Functions of the sampler around calls of the C library are no part of the program. */
+static void drop_sampler(struct off_looks *looks, const struct off_process *process,
+                         struct look_frames *kept)
 {
     uint64_t *frames = looks->looker.frames;
-    uint32_t left = frame_count > 0;
-    for (uint32_t i = 1; i < frame_count; i++)
+    uint32_t left = kept->frame_count > 0, before_mark = kept->before_mark;
+    for (uint32_t i = 1; i < kept->frame_count; i++)
         if (!is_sampler(process, frames[i]))
             frames[left++] = frames[i];
-    return left;
+        else
+            before_mark -= i < kept->before_mark;
+    kept->frame_count = left;
+    kept->before_mark = before_mark;
 }
 
 /* A stop concerns all threads of a process: one read stands for the threads looked at next. Waits
@@ -202,14 +204,16 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
     struct wait_reason reason =
         wait_reason_find(&looks->wait_modules, &target, look, looks->looker.frames, state);
     uint64_t kernel_frames[KERNEL_STACK_FRAMES_MAX];
-    const struct look_frames frames = {
+    struct look_frames frames = {
         .reason_avma = wait_frame_avma(reason.kind),
         .kernel_frames = kernel_frames,
         .frames = looks->looker.frames,
         .kernel_count = (uint32_t)kernel_stacks_parse(&looks->kernel, looks->looker.kernel_stack,
                                                       kernel_frames),
-        .frame_count = drop_sampler(looks, process, look->frame_count),
-        .end_avma = look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED)};
+        .frame_count = look->end.frame_count,
+        .mark_avma = look->end.is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED),
+        .before_mark = look->end.before_gap ? look->end.before_gap : look->end.frame_count};
+    drop_sampler(looks, process, &frames);
     write_mappings(looks, thread, frames.frame_count);
     thread->look.stack = look_stack_new(&frames);
     if (thread->look.stack)
@@ -238,7 +242,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     if (look.error == 0)
         off_waits_take_account(thread, &look.account);
     count(&looks->counts, &look);
-    if (look.result == LOOK_STACK && look.frame_count > 0)
+    if (look.result == LOOK_STACK && look.end.frame_count > 0)
         keep_stack(looks, thread, &look);
     process->is_refused |= look.error == -EPERM || look.error == -EACCES;
 }

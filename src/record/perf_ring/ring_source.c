@@ -88,6 +88,7 @@ void ring_source_close(struct ring_source *source)
     ring_copier_free(&source->copier);
     ring_set_close(&source->rings);
     ring_unwinder_free(&source->unwinder);
+    jit_frames_free(&source->samples.jit);
     ring_modules_close(&source->modules);
     if (source->cgroup_fd >= 0)
         close(source->cgroup_fd);

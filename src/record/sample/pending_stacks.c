@@ -66,6 +66,7 @@ static enum record_cut cut_of(const struct stack_copy *from, enum offline_end en
     case OFFLINE_ROOT:
     case OFFLINE_NO_CFI:
     case OFFLINE_NO_CODE:
+    case OFFLINE_NO_FP:
         break;
     }
     return RECORD_CUT_NO_CFI;

@@ -64,8 +64,10 @@ static void collect_frames(const struct walked_sample *sample, struct frame_list
             push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
         if (i == first || !is_own_frame(sample->map, sample->frames[i]))
             push(list, sample->frames[i]);
+        if (i + 1 == sample->before_gap)
+            push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
     }
-    if (!sample->is_complete)
+    if (!sample->is_complete && !sample->before_gap)
         push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
 }
 
@@ -98,14 +100,15 @@ static void note_thread_root(const struct walked_sample *sample)
         memcpy(process->thread_root_avmas, root_avmas, sizeof(process->thread_root_avmas));
 }
 
-/* The mapping of the outermost frame, where the walk ended. */
+/* The mapping of the frame where the walk ended, or left out callers. */
 static void count_cut(struct record_summary *summary, const struct walked_sample *sample)
 {
     if (sample->frame_count == 0) {
         record_cut_add(summary, sample->cut, NULL);
         return;
     }
-    uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
+    uint32_t count = sample->before_gap ? sample->before_gap : sample->frame_count;
+    uint64_t avma = sample->frames[count - 1] - (count > 1);
     const struct process_mapping *mapping =
         sample->map ? process_map_find(sample->map, avma) : NULL;
     record_cut_add(summary, sample->cut, mapping ? mapping->path : NULL);
@@ -145,6 +148,17 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
     writer->summary->cpu_seen_ns += sample->weight;
 }
 
+static void find_gap(struct sample_writer *writer, struct walked_sample *sample)
+{
+    const struct jit_stack stack = {sample->process->pid, sample->map, sample->frames,
+                                    sample->frame_count};
+    sample->before_gap = (uint32_t)jit_frames_before_gap(&writer->jit, &stack);
+    if (sample->before_gap == 0)
+        return;
+    sample->is_complete = false;
+    sample->cut = RECORD_CUT_NO_FP;
+}
+
 void sample_write(struct sample_writer *writer, const struct walked_sample *from)
 {
     struct walked_sample sample = *from;
@@ -157,6 +171,8 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         sample.is_complete = false;
         sample.cut = RECORD_CUT_ROOT;
     }
+    if (sample.is_complete && !sample.is_leaf)
+        find_gap(writer, &sample);
     if (sample.is_complete)
         note_thread_root(&sample);
     count(writer, &sample);

@@ -7,6 +7,7 @@
 
 #include "perfdata/writer.h"
 #include "record/tables/process_map.h"
+#include "record/jit/jit_frames.h"
 #include "record/process/process_table.h"
 #include "record/round.h"
 #include "record/sample/synthetic.h"
@@ -31,6 +32,7 @@ struct sample_writer {
     const struct round *round; /* in quiet rounds nothing is written */
     uint32_t main_row;         /* of the samples in the summary; not CPU time: it is not recorded */
     uint64_t period_ns;
+    struct jit_frames jit;
 };
 
 /* The object of an event, as in a capture, and the code of a created thread; zero: none. */
@@ -63,6 +65,7 @@ struct walked_sample {
     const uint64_t *frames;
     uint32_t frame_count;
     uint64_t dropped;              /* frames left out behind the leaf part */
+    uint32_t before_gap;           /* frames inside of a step that may leave out callers; 0: none */
     const uint64_t *kernel_frames; /* above the user frames, innermost first */
     uint32_t kernel_count;
     uint32_t flags;
@@ -72,6 +75,7 @@ struct walked_sample {
     enum record_cut cut; /* of an incomplete stack */
 };
 
+/* Sets before_gap of a complete stack that leads through JIT code without frame pointers. */
 void sample_write(struct sample_writer *writer, const struct walked_sample *sample);
 
 /* A RECORD_STACK or RECORD_CHECK. */

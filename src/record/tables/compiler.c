@@ -157,6 +157,8 @@ static int resolve(struct compiler *compiler, struct process_map *map, struct jo
         if (map->mappings[i].is_file)
             err = resolve_mapping(compiler, &map->mappings[i], job);
     note_sampler(map);
+    for (size_t i = 0; i < map->count; i++)
+        process_map_note_jit(map, &map->mappings[i]);
     return err;
 }
 

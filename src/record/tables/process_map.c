@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "record/tables/map_path.h"
+#include "wire/records.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,16 @@ void process_map_release(struct process_map *map)
     }
     free(map->mappings);
     free(map);
+}
+
+void process_map_note_jit(struct process_map *map, const struct process_mapping *mapping)
+{
+    if (mapping->module || mapping->start_avma >= RECORD_ADDRESSES_END)
+        return;
+    if (map->jit_end_avma == 0 || mapping->start_avma < map->jit_start_avma)
+        map->jit_start_avma = mapping->start_avma;
+    if (mapping->end_avma > map->jit_end_avma)
+        map->jit_end_avma = mapping->end_avma;
 }
 
 const struct process_mapping *process_map_find(const struct process_map *map, uint64_t avma)

@@ -13,7 +13,7 @@ struct process_mapping {
     uint64_t bias;
     uint64_t device, inode;
     bool is_file;
-    struct known_module *module; /* NULL: anonymous memory */
+    struct known_module *module; /* NULL: not of an ELF file, as JIT code */
     const char *path;            /* of map_path.h */
 };
 
@@ -30,7 +30,11 @@ struct process_map {
     size_t left_out;                               /* mappings beyond the budget */
     uint64_t cost_ns;                              /* CPU time of making the map */
     uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not mapped */
+    uint64_t jit_start_avma, jit_end_avma; /* around all code that is in no ELF file; 0: none */
 };
+
+/* Widens the range of code that is in no ELF file. */
+void process_map_note_jit(struct process_map *map, const struct process_mapping *mapping);
 
 /* Drops a user; the last drop frees the map. NULL is fine. */
 void process_map_release(struct process_map *map);

@@ -39,7 +39,7 @@ static size_t frames_by_ptrace(struct waiting_process *process, pid_t tid, uint6
 static void assert_same(const struct waiting_process *process, const struct waiting_thread *thread,
                         const uint64_t *truth, size_t count)
 {
-    bool is_same = count == thread->look.frame_count &&
+    bool is_same = count == thread->look.end.frame_count &&
                    memcmp(truth, thread->frames, count * sizeof(*truth)) == 0;
     if (!is_same)
         print_error("%s: thread %d (%s): other frames\n", process->program, (int)thread->tid,
@@ -56,12 +56,12 @@ static size_t compare(const char *program, size_t *inferred)
     waiting_start(&process, program);
     for (size_t i = 0; i < process.thread_count; i++) {
         const struct waiting_thread *thread = &process.threads[i];
-        if (thread->look.result != LOOK_STACK || !thread->look.is_complete)
+        if (thread->look.result != LOOK_STACK || !thread->look.end.is_complete)
             print_error("%s: thread %d (%s): result %d, end %d after %u frames\n", program,
-                        (int)thread->tid, thread->name, thread->look.result, thread->look.end,
-                        thread->look.frame_count);
+                        (int)thread->tid, thread->name, thread->look.result, thread->look.end.why,
+                        thread->look.end.frame_count);
         assert_int_equal(thread->look.result, LOOK_STACK);
-        assert_true(thread->look.is_complete);
+        assert_true(thread->look.end.is_complete);
         *inferred += thread->look.inferred_fps > 0;
     }
     for (size_t i = 0; i < process.thread_count; i++) {
@@ -132,7 +132,7 @@ static void a_stack_that_changed_during_the_look_is_discarded(void **state)
             continue;
         stacks++;
         mixed += is_mixed;
-        assert_true(look.is_complete);
+        assert_true(look.end.is_complete);
     }
     thread_files_close(&files);
     waiting_end(&process);

@@ -74,7 +74,7 @@ static inline void waiting_look(struct waiting_process *process, struct waiting_
         usleep(10000);
     }
     thread_files_close(&files);
-    size_t bytes = thread->look.frame_count * sizeof(*thread->frames);
+    size_t bytes = thread->look.end.frame_count * sizeof(*thread->frames);
     thread->frames = malloc(bytes + 1);
     memcpy(thread->frames, process->looker.frames, bytes);
 }

@@ -38,6 +38,8 @@ struct core_reader {
     struct snapshot_capture capture;
     struct buffer stack;
     uint64_t stacks_left_bytes; /* to read */
+    struct buffer code;
+    struct jit_memory memory;
 };
 
 static int take_notes(struct core_reader *reader, const struct elf_segment *segment)
@@ -100,17 +102,24 @@ static struct stack_view stack_at(struct core_reader *reader, uint64_t sp_avma)
     return (struct stack_view){.lo = sp_avma, .hi = sp_avma + bytes, .bytes = room};
 }
 
+static const uint8_t *read_code(void *context, uint64_t avma, size_t bytes)
+{
+    struct core_reader *reader = context;
+    buffer_clear(&reader->code);
+    uint8_t *room = buffer_room(&reader->code, bytes);
+    bool is_read = room && core_segments_read(&reader->segments, reader->fd, avma, room, bytes);
+    return is_read ? room : NULL;
+}
+
 static void walk(struct core_reader *reader, struct snapshot_thread *thread,
                  const struct core_thread *from)
 {
     const struct look_process process = {reader->notes.pid, reader->modules.cache, reader->map, 1};
     const struct stack_view stack = stack_at(reader, from->regs.value[UNWIND_DWARF_SP]);
-    struct offline_result result =
-        blocked_looker_walk(&reader->looker, &process, &from->regs, &stack);
-    uint32_t count = blocked_looker_user_frames(&reader->looker, &result);
-    snapshot_row_set_end(thread, count, result.end);
-    if (count > 0)
-        snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, count);
+    const struct look_end end = blocked_looker_walk(&reader->looker, &process, &from->regs, &stack);
+    snapshot_row_set_end(thread, &end);
+    if (end.frame_count > 0)
+        snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, end.frame_count);
 }
 
 static void walk_all(struct core_reader *reader, struct snapshot *snapshot)
@@ -147,6 +156,8 @@ static int read_stacks(void *context)
                                     reader->request->capture_fd);
     if (err)
         return err;
+    reader->memory = (struct jit_memory){read_code, reader};
+    reader->looker.jit.memory = &reader->memory;
     walk_all(reader, reader->snapshot);
     return snapshot_capture_finish(&reader->capture);
 }
@@ -173,6 +184,7 @@ static void close_core(struct core_reader *reader)
     for (size_t i = 0; i < reader->note_segments; i++)
         buffer_free(&reader->note_bytes[i]);
     buffer_free(&reader->stack);
+    buffer_free(&reader->code);
     elf_close(reader->core);
     if (reader->fd >= 0)
         close(reader->fd);

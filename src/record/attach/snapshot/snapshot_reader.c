@@ -51,13 +51,13 @@ static void set_problem(struct snapshot_thread *thread, const char *text)
 }
 
 /* The frames are in the looker. */
-static void keep_stack(struct reader *reader, struct snapshot_thread *thread, uint32_t frame_count,
-                       enum offline_end end)
+static void keep_stack(struct reader *reader, struct snapshot_thread *thread,
+                       const struct look_end *end)
 {
-    if (frame_count == 0)
+    if (end->frame_count == 0)
         return;
-    snapshot_row_set_end(thread, frame_count, end);
-    snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, frame_count);
+    snapshot_row_set_end(thread, end);
+    snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, end->frame_count);
 }
 
 /* The check of each thread would cost as much as its look. */
@@ -113,7 +113,7 @@ static void take_look(struct reader *reader, struct snapshot_thread *thread,
     switch (look->result) {
     case LOOK_STACK:
         keep_reason(reader, thread, look);
-        keep_stack(reader, thread, look->frame_count, look->end);
+        keep_stack(reader, thread, &look->end);
         thread->is_inferred = look->inferred_fps > 0;
         break;
     case LOOK_RUNNING:
@@ -158,9 +158,9 @@ static void keep_sample(struct reader *reader, struct snapshot_thread *thread,
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP],
                                .hi = regs.value[UNWIND_DWARF_SP] + record->stack_bytes,
                                .bytes = record->stack};
-    struct offline_result result =
+    const struct look_end end =
         blocked_looker_walk(&reader->looker, &reader->process, &regs, &stack);
-    keep_stack(reader, thread, blocked_looker_user_frames(&reader->looker, &result), result.end);
+    keep_stack(reader, thread, &end);
 }
 
 struct batch {
@@ -330,7 +330,7 @@ static void look_at_stopped(struct reader *reader, struct snapshot_thread *threa
     }
     if (call.state == CALL_WAITING && thread->facts.state != 'R')
         keep_reason(reader, thread, &look);
-    keep_stack(reader, thread, look.frame_count, look.end);
+    keep_stack(reader, thread, &look.end);
 }
 
 /* Threads that do not stop are looked at as without a stop. */

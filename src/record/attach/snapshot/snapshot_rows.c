@@ -34,16 +34,18 @@ static const char *problem_of_end(enum offline_end end)
         return "a return address outside of all mappings";
     case OFFLINE_GUESS:
         return "code without unwind information, and only a guess at the caller";
+    case OFFLINE_NO_FP:
+        return "JIT code without frame pointers, so calls are missing (java: "
+               "-XX:+PreserveFramePointer)";
     default:
         return "code without unwind information";
     }
 }
 
-void snapshot_row_set_end(struct snapshot_thread *thread, uint32_t frame_count,
-                          enum offline_end end)
+void snapshot_row_set_end(struct snapshot_thread *thread, const struct look_end *end)
 {
-    thread->has_stack = frame_count > 0;
-    thread->is_complete = thread->has_stack && end == OFFLINE_ROOT;
+    thread->has_stack = end->frame_count > 0;
+    thread->is_complete = thread->has_stack && end->is_complete;
     if (!thread->is_complete)
-        snprintf(thread->problem, sizeof(thread->problem), "%s", problem_of_end(end));
+        snprintf(thread->problem, sizeof(thread->problem), "%s", problem_of_end(end->why));
 }

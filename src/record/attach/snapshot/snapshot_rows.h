@@ -3,12 +3,11 @@
 #pragma once
 
 #include "record/attach/snapshot/snapshot.h"
-#include "unwind/offline.h"
+#include "record/procfs/blocked/blocked_look.h"
 
 /* Room for so many threads. 0 or a negative errno. */
 int snapshot_rows_open(struct snapshot *snapshot, size_t threads);
 void snapshot_free(struct snapshot *snapshot);
 
 /* Notes the end of the walk up the thread's stack. */
-void snapshot_row_set_end(struct snapshot_thread *thread, uint32_t frame_count,
-                          enum offline_end end);
+void snapshot_row_set_end(struct snapshot_thread *thread, const struct look_end *end);

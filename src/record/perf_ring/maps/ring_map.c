@@ -40,6 +40,7 @@ static int insert_at(struct process_map *map, size_t index, const struct process
     struct process_mapping *place = map->mappings + index;
     memmove(place + 1, place, (map->count - 1 - index) * sizeof(*place));
     *place = *mapping;
+    process_map_note_jit(map, mapping);
     return 0;
 }
 

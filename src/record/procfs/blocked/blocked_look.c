@@ -49,14 +49,6 @@ static struct offline_result walk_at(struct blocked_looker *looker,
     return offline_unwind_in(&map, regs, place > 0, stack, &out);
 }
 
-struct offline_result blocked_looker_walk(struct blocked_looker *looker,
-                                          const struct look_process *process,
-                                          const struct full_regs *regs,
-                                          const struct stack_view *stack)
-{
-    return walk_at(looker, process, regs, stack, 0);
-}
-
 /* The parent of a vfork() waits in clone() or clone3(). Behind the system call these functions have
  * no CFI (glibc, sysdeps/unix/sysv/linux/x86_64/clone3.S), and nothing on the stack. */
 static void walk_from_clone(struct blocked_looker *looker, const struct look_process *process,
@@ -97,8 +89,9 @@ static int check_unmoved(const struct thread_files *files, struct blocked_look *
     return err;
 }
 
-uint32_t blocked_looker_user_frames(const struct blocked_looker *looker,
-                                    const struct offline_result *result)
+/* Number of frames up to the first stack word above all user addresses. */
+static uint32_t user_frames(const struct blocked_looker *looker,
+                            const struct offline_result *result)
 {
     uint32_t count = 0;
     while (count < result->frame_count && looker->frames[count] < RECORD_ADDRESSES_END)
@@ -106,13 +99,37 @@ uint32_t blocked_looker_user_frames(const struct blocked_looker *looker,
     return count;
 }
 
-static void take_frames(const struct blocked_looker *looker, const struct offline_result *result,
-                        struct blocked_look *look)
+static bool ends_in_jit_code(const struct look_process *process, const struct look_end *end,
+                             const uint64_t *frames)
 {
-    look->frame_count = blocked_looker_user_frames(looker, result);
-    look->end = look->frame_count == result->frame_count ? result->end : OFFLINE_UNMAPPED;
-    look->is_complete = look->end == OFFLINE_ROOT;
-    look->inferred_fps = (uint32_t)result->inferred_fps;
+    const uint32_t last = end->frame_count - 1;
+    if ((end->why != OFFLINE_NO_CFI && end->why != OFFLINE_NO_CODE) || end->frame_count == 0)
+        return false;
+    const struct process_mapping *mapping =
+        process_map_find(process->map, frames[last] - (last > 0));
+    return mapping && !mapping->module;
+}
+
+static struct look_end end_of(struct blocked_looker *looker, const struct look_process *process,
+                              const struct offline_result *result)
+{
+    struct look_end end = {.frame_count = user_frames(looker, result)};
+    const struct jit_stack stack = {process->pid, process->map, looker->frames, end.frame_count};
+    end.why = end.frame_count == result->frame_count ? result->end : OFFLINE_UNMAPPED;
+    if (end.why == OFFLINE_ROOT)
+        end.before_gap = (uint32_t)jit_frames_before_gap(&looker->jit, &stack);
+    if (end.before_gap > 0 || ends_in_jit_code(process, &end, looker->frames))
+        end.why = OFFLINE_NO_FP;
+    end.is_complete = end.why == OFFLINE_ROOT;
+    return end;
+}
+
+struct look_end blocked_looker_walk(struct blocked_looker *looker,
+                                    const struct look_process *process,
+                                    const struct full_regs *regs, const struct stack_view *stack)
+{
+    struct offline_result result = walk_at(looker, process, regs, stack, 0);
+    return end_of(looker, process, &result);
 }
 
 static int take_stack(struct blocked_looker *looker, const struct look_process *process,
@@ -131,9 +148,10 @@ static int take_stack(struct blocked_looker *looker, const struct look_process *
         if (err || look->result == LOOK_TORN)
             return err;
         const struct stack_view view = remote_stack_view(&looker->stack);
-        struct offline_result result = blocked_looker_walk(looker, process, regs, &view);
+        struct offline_result result = walk_at(looker, process, regs, &view, 0);
         walk_from_clone(looker, process, &look->call, &view, &result);
-        take_frames(looker, &result, look);
+        look->end = end_of(looker, process, &result);
+        look->inferred_fps = (uint32_t)result.inferred_fps;
         is_whole = !wants_more(&result, looker->stack.size);
     }
     return 0;
@@ -180,4 +198,5 @@ void blocked_looker_free(struct blocked_looker *looker)
     two_way_cache_free(&looker->rules);
     unwind_cache_free(&looker->walks);
     caller_cache_free(&looker->callers);
+    jit_frames_free(&looker->jit);
 }

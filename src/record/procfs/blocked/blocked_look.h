@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/containers/two_way_cache.h"
+#include "record/jit/jit_frames.h"
 #include "record/procfs/blocked/kernel_stack.h"
 #include "record/procfs/blocked/remote_stack.h"
 #include "record/procfs/blocked/thread_files.h"
@@ -38,6 +39,7 @@ struct blocked_looker {
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;
+    struct jit_frames jit;
     uint64_t frames[LOOK_FRAMES_MAX];           /* of the latest look */
     char kernel_stack[KERNEL_STACK_TEXT_BYTES]; /* of the latest look; "": none */
 };
@@ -50,14 +52,20 @@ struct look_process {
     uint64_t generation; /* changes with the map; not 0 */
 };
 
+/* What a walk came to. */
+struct look_end {
+    uint32_t frame_count; /* in the looker's frames, innermost first */
+    uint32_t before_gap;  /* of these, inside of a step that may leave out callers; 0: none */
+    bool is_complete;     /* the walk reached a root, and nothing is guessed */
+    enum offline_end why; /* of an incomplete stack */
+};
+
 struct blocked_look {
     enum look_result result;
     int error;
     struct run_account account; /* before the look */
     struct blocked_call call;
-    uint32_t frame_count;  /* in the looker's frames, innermost first */
-    bool is_complete;      /* the walk reached a root, and nothing is guessed */
-    enum offline_end end;  /* of an incomplete stack: why */
+    struct look_end end;
     uint32_t inferred_fps; /* frame pointers inferred on the way */
 };
 
@@ -69,14 +77,9 @@ struct blocked_look blocked_look_from(struct blocked_looker *looker,
                                       const struct look_process *process,
                                       const struct full_regs *regs);
 
-/* Walks a copied stack from these registers. The result's frames are in the looker. */
-struct offline_result blocked_looker_walk(struct blocked_looker *looker,
-                                          const struct look_process *process,
-                                          const struct full_regs *regs,
-                                          const struct stack_view *stack);
-
-/* Number of frames up to the first stack word above all user addresses. */
-uint32_t blocked_looker_user_frames(const struct blocked_looker *looker,
-                                    const struct offline_result *result);
+/* Walks a copied stack from these registers. */
+struct look_end blocked_looker_walk(struct blocked_looker *looker,
+                                    const struct look_process *process,
+                                    const struct full_regs *regs, const struct stack_view *stack);
 
 void blocked_looker_free(struct blocked_looker *looker);

@@ -123,7 +123,7 @@ static void explain_futex(struct wait_reason *reason, struct wait_modules *modul
                           const struct look_process *process, const struct blocked_look *look,
                           const uint64_t *frames)
 {
-    enum wait_kind kind = kind_by_frames(modules, process, frames, look->frame_count);
+    enum wait_kind kind = kind_by_frames(modules, process, frames, look->end.frame_count);
     reason->kind = kind == WAIT_OTHER ? WAIT_FUTEX : kind;
     reason->futex_avma = look->call.arguments[0];
     if (reason->kind == WAIT_LOCK)
@@ -162,7 +162,7 @@ struct wait_reason wait_reason_find(struct wait_modules *modules,
     else if (reason.kind == WAIT_FUTEX)
         explain_futex(&reason, modules, process, look, frames);
     else if (look->call.number == SYS_restart_syscall) /* continues a call after a stop */
-        reason.kind = kind_by_frames(modules, process, frames, look->frame_count);
+        reason.kind = kind_by_frames(modules, process, frames, look->end.frame_count);
     else if (state == 'D' && reason.kind == WAIT_OTHER)
         reason.kind = WAIT_DISK;
     return reason;

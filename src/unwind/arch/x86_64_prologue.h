@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a function of a JIT compiler keeps frame pointers, by the nearest prologue before an
+ * address, or the nearest use of a local variable by FP. The start of the function is unknown, and
+ * instructions cannot be decoded backwards, so the search is for bytes:
+ *
+ *     V8, HotSpot with the option, C    push %rbp; mov %rsp, %rbp
+ *     .NET                              push %rbp; …; lea n(%rsp), %rbp
+ *     HotSpot with the option, leaves   sub $n, %rsp; mov %rbp, m(%rsp); mov %rsp, %rbp; …
+ *     SBCL                              pop 8(%rbp)
+ *     V8's baseline code                none: a called function sets FP; but mov …, -n(%rbp)
+ *     HotSpot                           push %rbp; sub $n, %rsp
+ *     HotSpot, leaves; Graal            sub $n, %rsp; mov %rbp, m(%rsp)
+ *
+ * Sources: MacroAssembler::verified_entry() and C1_MacroAssembler::build_frame() of OpenJDK 17,
+ * Assembler::EnterFrame() of V8 11, SBCL's xep-allocate-frame. The bytes were also read in running
+ * processes, but of .NET and Graal.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum code_fp {
+    CODE_FP_UNKNOWN, /* no prologue */
+    CODE_FP_SET,     /* FP is that of the function's frame */
+    CODE_FP_FREE,    /* FP is the caller's, or holds any other value */
+};
+
+/* By the last prologue in these bytes. */
+enum code_fp x86_64_fp_before_end(const uint8_t *bytes, size_t size);
+/* By the first one: V8 puts the prologue of a regular expression behind its code. */
+enum code_fp x86_64_fp_from_start(const uint8_t *bytes, size_t size);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls code made at run time: `jit_frames with|without SECONDS`. Three functions: the outer one has a frame
+ * pointer, as call stubs of runtimes do; the middle one and the inner one, which burns, have it or not. Without,
+ * the frame pointer leads from the inner one past the callers.
+ */
+#include "burn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Each function calls the next one. */
+enum { APART = 1024, CODE_BYTES = 4096 };
+#define CALL_NEXT(at) 0xe8, (APART - (at)-5) & 0xff, (APART - (at)-5) >> 8, 0, 0
+/* mov $1000000,%eax; 1: dec %eax; jnz 1b */
+#define BURN 0xb8, 0x40, 0x42, 0x0f, 0x00, 0xff, 0xc8, 0x75, 0xfc
+
+/* push %rbp; mov %rsp,%rbp; …; pop %rbp; ret */
+static const unsigned char calls_with[] = {0x55, 0x48, 0x89, 0xe5, CALL_NEXT(4), 0x5d, 0xc3};
+static const unsigned char burns_with[] = {0x55, 0x48, 0x89, 0xe5, BURN, 0x5d, 0xc3};
+/* push %rbp; sub $16,%rsp; …; add $16,%rsp; pop %rbp; ret */
+#define END 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3
+static const unsigned char calls_without[] = {0x55, 0x48, 0x83, 0xec, 0x10, CALL_NEXT(5), END};
+static const unsigned char burns_without[] = {0x55, 0x48, 0x83, 0xec, 0x10, BURN, END};
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    int is_with = strcmp(argv[1], "with") == 0;
+    unsigned char *code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED)
+        return 1;
+    memcpy(code, calls_with, sizeof(calls_with));
+    if (is_with) {
+        memcpy(code + APART, calls_with, sizeof(calls_with));
+        memcpy(code + 2 * APART, burns_with, sizeof(burns_with));
+    } else {
+        memcpy(code + APART, calls_without, sizeof(calls_without));
+        memcpy(code + 2 * APART, burns_without, sizeof(burns_without));
+    }
+    uint64_t end_ns = (uint64_t)(atof(argv[2]) * 1e9);
+    while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+        ((void (*)(void))(uintptr_t)code)();
+    return 0;
+}
