@@ -149,6 +149,13 @@ class Case(unittest.TestCase):
         self.assertEqual(run.status, 0, run.stderr.decode(errors="replace"))
         return run
 
+    def start_busy_loops(self, count):
+        """They run until the end of the test."""
+        for _ in range(count):
+            process = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+
     def need_engine(self, engine):
         if engine == "perf-trap" and perf_trap_is_refused():
             self.skipTest(perf_trap_is_refused())
