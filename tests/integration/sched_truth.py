@@ -17,12 +17,13 @@ import os
 import re
 
 EVENTS = ("sched/sched_switch", "sched/sched_wakeup", "sched/sched_wakeup_new", "sched/sched_stat_runtime",
-          "task/task_rename")
+          "sched/sched_process_fork", "task/task_rename")
 TRACING = "/sys/kernel/tracing"
 BUFFER_KB = 60000  # for each processor
 LINE = re.compile(r"^ *.+-\d+ +\[\d+\] \S+ +(?P<s>\d+)\.(?P<us>\d{6}): (?P<event>\w+): (?P<text>.*)$")
 SWITCH = re.compile(r"prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .* next_pid=(\d+) ")
 PID = re.compile(r"\bpid=(\d+) ")
+CHILD = re.compile(r"\bchild_pid=(\d+)")
 RUNTIME = re.compile(r" pid=(\d+) runtime=(\d+) ")
 ON, WAITING, RUNNABLE = "cpu", "waiting", "runnable"
 # The account of a turn and its tracepoints differ by some microseconds. A larger difference is time of a virtual
@@ -81,7 +82,8 @@ class Thread:
         return Times(**sums)
 
     def start_ns(self, is_command):
-        """The records of a command begin with its exec."""
+        """The records of a command begin with its exec, those of other threads with the fork: their first wake-up comes
+        milliseconds later on a busy machine."""
         return self.exec_ns if is_command else self.changes[0].time
 
 
@@ -137,6 +139,8 @@ def take(threads, event, now, text):
     elif event == "sched_stat_runtime":
         tid, runtime = RUNTIME.search(text).groups()
         threads[int(tid)].runs.append(Run(now, int(runtime)))
+    elif event == "sched_process_fork":
+        threads[int(CHILD.search(text)[1])].changes.append(Change(now, RUNNABLE))
     elif event == "sched_wakeup_new":
         threads[int(PID.search(text)[1])].changes.append(Change(now, RUNNABLE))
     elif event == "sched_wakeup":
