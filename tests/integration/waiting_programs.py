@@ -237,7 +237,7 @@ class Memcached(Program):
     def __init__(self, directory):
         super().__init__(directory)
         self.port = free_port()
-        self.command = ("memcached", "-p", str(self.port), "-U", "0", "-l", "127.0.0.1")
+        self.command = ("memcached", "-u", "nobody", "-p", str(self.port), "-U", "0", "-l", "127.0.0.1")
 
     def client(self):
         with socket.create_connection(("127.0.0.1", self.port)) as link, link.makefile("rb") as replies:
@@ -289,7 +289,7 @@ class Mariadb(Program):
         run("mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal",
             cwd=directory, **AS_NOBODY)
         self.command = (shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}",
-                        f"--socket={self.socket}", "--skip-networking")
+                        f"--socket={self.socket}", "--skip-networking", "--user=nobody")
 
     def admin(self, word):
         return subprocess.run(["mariadb-admin", "--no-defaults", "-S", self.socket, "-uroot", word],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The times of threads in a capture, against the scheduler's tracepoints.
 
-    run, threads = self.record_program(PROGRAMS[name])   `rec --off-cpu` of the program under load, as nobody
+    run, threads = self.record_program(PROGRAMS[name])   `rec --off-cpu` of the program under load, as AS_NOBODY
     self.check_times(run, threads)
 """
 import os
@@ -31,7 +31,7 @@ def give_priority(pid):
 
 
 class Case(rec.Case):
-    def record_program(self, kind):
+    def record_program(self, kind, *options, user=None):
         """(run, threads by tid, as the tracepoints have them)"""
         if not sched_truth.is_available():
             self.skipTest("the scheduler's tracepoints need root, and tracefs")
@@ -43,9 +43,9 @@ class Case(rec.Case):
             self.need_program(needed)
         with sched_truth.Recording() as truth:
             with open(os.path.join(directory, "stderr"), "w+b") as errors, subprocess.Popen(
-                    [rec.REC, "--off-cpu", "-o", "rec.data", "--", *program.command], cwd=directory,
+                    [rec.REC, "--off-cpu", *options, "-o", "rec.data", "--", *program.command], cwd=directory,
                     env={**os.environ, "HOME": directory}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                    stderr=errors, **AS_NOBODY) as running:
+                    stderr=errors, **(AS_NOBODY if user is None else user)) as running:
                 give_priority(running.pid)
                 if program.is_driven:
                     program.drive(child_of(running.pid, program.command[0]))
@@ -58,7 +58,7 @@ class Case(rec.Case):
 
     @staticmethod
     def differences(thread, truth, is_command):
-        """(kind, time, expected time) where they differ by more than a millisecond and a percent."""
+        """(kind, time, expected time, stolen time) where they differ by more than a millisecond and a percent."""
         life, start = thread["lifetime_ns"], truth.start_ns(is_command)
         expected = truth.between(start, start + life)
         # the account counts the time from a wake-up to the switch as CPU time, and so does rec
@@ -73,7 +73,7 @@ class Case(rec.Case):
             less = slack + (unread if kind == "runnable" else 0)
             more = slack + {"cpu": expected.stolen, "waiting": unread, "runnable": 0}[kind]
             if not wanted - less <= time <= wanted + more:
-                yield kind, time, wanted
+                yield kind, time, wanted, expected.stolen
 
     def check_times(self, run, threads):
         totals, failures = dict.fromkeys(KINDS, 0), []
@@ -84,8 +84,9 @@ class Case(rec.Case):
                 totals[kind] += thread[f"{kind}_ns"]
             if abs(sum(thread[f"{kind}_ns"] for kind in KINDS) - life) > life / 200:
                 failures.append(f"{tid} {name}: the times do not add up to the lifetime")
-            failures += [f"{tid} {name} {kind} {time / MS:.3f} ms, expected {wanted / MS:.3f}, lifetime {life / MS:.1f}"
-                         for kind, time, wanted in self.differences(thread, threads[tid], tid == command)]
+            failures += [f"{tid} {name} {kind} {time / MS:.3f} ms, expected {wanted / MS:.3f}, "
+                         f"stolen {stolen / MS:.3f}, lifetime {life / MS:.1f}"
+                         for kind, time, wanted, stolen in self.differences(thread, threads[tid], tid == command)]
         print(f"  {len(run.info['threads'])} threads,", ", ".join(f"{kind} {totals[kind] / 1e9:.3f} s" for kind in KINDS))
         self.assertEqual(run.count("off_cpu.lost_records"), 0)
         self.assertFalse(failures, "\n".join(failures))
