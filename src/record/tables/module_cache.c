@@ -252,13 +252,12 @@ static void read_module(struct module_cache *store, struct known_module *module,
     store_release(&module->state, is_put_off ? MODULE_NO_ROOM : MODULE_READ);
 }
 
-/* The path of the held file; NULL: not held. Without a build-id, the held file could be another
- * file with the path. */
-static const char *find_held(const struct module_cache *store, const struct known_module *module)
+/* -1: not held. Without a build-id, the held file could be another file with the path. */
+static int open_held(const struct module_cache *store, const struct known_module *module)
 {
-    return module->build_id_bytes ? open_file_cache_find(store->open_files, module->path,
+    return module->build_id_bytes ? open_file_cache_open(store->open_files, module->path,
                                                          module->build_id, module->build_id_bytes)
-                                  : NULL;
+                                  : -1;
 }
 
 struct elf_file *module_cache_open_file(const struct module_cache *store,
@@ -269,9 +268,10 @@ struct elf_file *module_cache_open_file(const struct module_cache *store,
                                      .inode = module->inode,
                                      .rights = &module->rights};
     struct stat status;
-    const char *held = find_held(store, module);
-    int fd = held ? open(held, O_RDONLY | O_CLOEXEC) : mapped_file_open(&file, &status);
     struct elf_file *elf = NULL;
+    int fd = open_held(store, module);
+    if (fd < 0)
+        fd = mapped_file_open(&file, &status);
     if (fd >= 0) {
         (void)elf_open(&elf, fd, NULL);
         close(fd);
@@ -317,33 +317,37 @@ void module_cache_read_code(struct module_cache *store, struct known_module *mod
             module_cache_compile(store, module, (uint32_t)piece);
 }
 
-/* Reads headers and build-id; holds the file for the symbolizer. */
-static void open_file(struct module_cache *store, struct known_module *module,
+/* Reads headers and build-id; holds the file for the symbolizer. Returns whether the file can be
+ * opened later by its build-id. */
+static bool open_file(struct module_cache *store, struct known_module *module,
                       const struct mapped_file *file)
 {
+    bool is_held = false;
     struct stat status;
     int fd = mapped_file_open(file, &status);
     if (fd >= 0 && elf_open(&module->elf, fd, NULL) == 0) {
         module->changed = status.st_mtim;
         module->build_id_bytes = elf_build_id(module->elf, module->build_id);
-        open_file_cache_add(store->open_files, file->pid, module->path, module->build_id,
-                            module->build_id_bytes, fd);
+        is_held = open_file_cache_add(store->open_files, file->pid, module->path, module->build_id,
+                                      module->build_id_bytes, fd);
     } else if (file->rights->uid != 0) {
         foreign_file_refuse(file->path, fd < 0 ? fd : -ENOEXEC);
     }
     if (fd >= 0)
         close(fd);
+    return is_held && module->build_id_bytes;
 }
 
 /* Reads the CFI at once if the file could not be opened later. */
 static void open_module(struct module_cache *store, struct known_module *module,
                         const struct mapped_file *file)
 {
+    bool is_held = false;
     if (strcmp(module->path, "[vdso]") == 0) {
         if (open_vdso(&module->elf) == 0)
             module->build_id_bytes = elf_build_id(module->elf, module->build_id);
     } else if (module->path[0] == '/') {
-        open_file(store, module, file);
+        is_held = open_file(store, module, file);
     }
     module->state = MODULE_READ;
     if (!module->elf)
@@ -352,7 +356,7 @@ static void open_module(struct module_cache *store, struct known_module *module,
     module->is_searched = !module->is_go && code_image_is_possible(module->elf);
     module->is_sampler = strcmp(base_name(module->path), SESSION_SAMPLER_NAME) == 0;
     find_root(module);
-    if (find_held(store, module))
+    if (is_held)
         module->state = MODULE_UNREAD;
     else
         read_module(store, module, module->elf);

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,14 +86,31 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void add(struct open_file_cache *cache, pid_t pid, const char *path, const uint8_t *build_id,
+static const struct open_file *find(const struct open_file_cache *cache, const char *path,
+                                    const uint8_t *build_id, size_t build_id_bytes)
+{
+    for (size_t i = 0; i < cache->count; i++) {
+        const struct open_file *file = &cache->files[i];
+        if (file->build_id_bytes == build_id_bytes &&
+            memcmp(file->build_id, build_id, build_id_bytes) == 0 && strcmp(file->path, path) == 0)
+            return file;
+    }
+    return NULL;
+}
+
+/* False: the file is excluded from holding. */
+static bool add(struct open_file_cache *cache, pid_t pid, const char *path, const uint8_t *build_id,
                 size_t build_id_bytes, int fd)
 {
     if (cache->mount_count == 0)
         look_around(cache);
     struct open_file file = {.path = strdup(path), .build_id_bytes = build_id_bytes, .fd = -1};
-    if (!file.path || fstat(fd, &file.status) != 0 ||
-        (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX || cache->limit == 0 ||
+    const struct open_file *known = find(cache, path, build_id, build_id_bytes);
+    bool is_held = false;
+    if (!file.path || fstat(fd, &file.status) != 0)
+        goto out;
+    is_held = known && is_same(&known->status, &file.status);
+    if (is_held || (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX || cache->limit == 0 ||
         !may_be_held(cache, pid, fd))
         goto out;
     while (cache->count >= cache->limit ||
@@ -109,19 +125,21 @@ static void add(struct open_file_cache *cache, pid_t pid, const char *path, cons
     snprintf(file.path_now, sizeof(file.path_now), "/proc/self/fd/%d", file.fd);
     cache->bytes += (uint64_t)file.status.st_size;
     *place = file;
-    return;
+    return true;
 out:
     if (file.fd >= 0)
         close(file.fd);
     free(file.path);
+    return is_held;
 }
 
-void open_file_cache_add(struct open_file_cache *cache, pid_t pid, const char *path,
+bool open_file_cache_add(struct open_file_cache *cache, pid_t pid, const char *path,
                          const uint8_t *build_id, size_t build_id_bytes, int fd)
 {
     pthread_mutex_lock(&cache->mutex);
-    add(cache, pid, path, build_id, build_id_bytes, fd);
+    bool is_held = add(cache, pid, path, build_id, build_id_bytes, fd);
     pthread_mutex_unlock(&cache->mutex);
+    return is_held;
 }
 
 void open_file_cache_drop_present(struct open_file_cache *cache)
@@ -139,13 +157,18 @@ void open_file_cache_drop_present(struct open_file_cache *cache)
 const char *open_file_cache_find(const struct open_file_cache *cache, const char *path,
                                  const uint8_t *build_id, size_t build_id_bytes)
 {
-    for (size_t i = 0; i < cache->count; i++) {
-        const struct open_file *file = &cache->files[i];
-        if (file->build_id_bytes == build_id_bytes &&
-            memcmp(file->build_id, build_id, build_id_bytes) == 0 && strcmp(file->path, path) == 0)
-            return file->path_now;
-    }
-    return NULL;
+    const struct open_file *file = find(cache, path, build_id, build_id_bytes);
+    return file ? file->path_now : NULL;
+}
+
+int open_file_cache_open(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
+                         size_t build_id_bytes)
+{
+    pthread_mutex_lock(&cache->mutex);
+    const char *held = open_file_cache_find(cache, path, build_id, build_id_bytes);
+    int fd = held ? open(held, O_RDONLY | O_CLOEXEC) : -1;
+    pthread_mutex_unlock(&cache->mutex);
+    return fd;
 }
 
 static int by_number(const void *left, const void *right)

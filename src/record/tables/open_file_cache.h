@@ -11,6 +11,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ struct open_file {
 
 /* All zero is empty. */
 struct open_file_cache {
-    pthread_mutex_t mutex; /* of open_file_cache_add() */
+    pthread_mutex_t mutex; /* of additions, and of openings in the meantime */
     struct open_file *files;
     size_t count, capacity;
     uint64_t bytes;                    /* of all files together */
@@ -37,10 +38,17 @@ struct open_file_cache {
     size_t mount_count;
 };
 
-/* Duplicates fd, of a file mapped by the process. Ignores files excluded from holding. Thread-safe;
- * all further functions are for the time after the last addition. */
-void open_file_cache_add(struct open_file_cache *cache, pid_t pid, const char *path,
+/* Duplicates fd, of a file mapped by the process. Thread-safe. False: the
+ * file is not held, as excluded from holding or out of memory. */
+bool open_file_cache_add(struct open_file_cache *cache, pid_t pid, const char *path,
                          const uint8_t *build_id, size_t build_id_bytes, int fd);
+
+/* Opens the held file anew, during additions by other threads, too. Thread-safe. Returns the
+ * descriptor, close-on-exec; -1: not held. */
+int open_file_cache_open(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
+                         size_t build_id_bytes);
+
+/* All further functions are for the time after the last addition. */
 
 /* Drops files still at their path, and overwritten files. */
 void open_file_cache_drop_present(struct open_file_cache *cache);

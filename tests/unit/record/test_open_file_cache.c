@@ -120,12 +120,65 @@ static void test_their_number_is_limited(void **state)
 {
     struct fixture *fixture = *state;
     int fd = open(fixture->path, O_RDONLY);
-    for (int i = 0; i < 2000; i++)
-        open_file_cache_add(&fixture->kept, getpid(), "/other", id, sizeof(id), fd);
+    for (int i = 0; i < 2000; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "/other/%d", i);
+        assert_true(open_file_cache_add(&fixture->kept, getpid(), path, id, sizeof(id), fd));
+    }
     close(fd);
     assert_in_range(fixture->kept.count, 1, 256);
     assert_int_equal(fixture->kept.bytes, fixture->kept.count * strlen("what was mapped"));
     assert_null(open_file_cache_find(&fixture->kept, fixture->path, id, sizeof(id)));
+}
+
+/* A program mapped by processes of two sources, or by many processes. */
+static void test_the_same_file_is_held_once(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = open(fixture->path, O_RDONLY);
+    assert_true(open_file_cache_add(&fixture->kept, getpid(), fixture->path, id, sizeof(id), fd));
+    close(fd);
+    assert_int_equal(fixture->kept.count, 1);
+    write_file(fixture->other, "a later build");
+    fd = open(fixture->other, O_RDONLY);
+    assert_true(open_file_cache_add(&fixture->kept, getpid(), fixture->path, id, sizeof(id), fd));
+    close(fd);
+    assert_int_equal(fixture->kept.count, 2);
+}
+
+/* More files than are held, so that entries move, and go. */
+static void *add_many(void *context)
+{
+    struct fixture *fixture = context;
+    int fd = open(fixture->path, O_RDONLY);
+    for (int i = 0; i < 4000; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "/other/%d", i);
+        open_file_cache_add(&fixture->kept, getpid(), path, id, sizeof(id), fd);
+    }
+    close(fd);
+    return NULL;
+}
+
+static void test_files_are_opened_while_another_thread_adds_files(void **state)
+{
+    struct fixture *fixture = *state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, add_many, fixture), 0);
+    for (int i = 0; i < 4000; i++) {
+        char path[32], text[32] = "";
+        snprintf(path, sizeof(path), "/other/%d", i);
+        int fd = open_file_cache_open(&fixture->kept, path, id, sizeof(id));
+        if (fd < 0)
+            continue;
+        assert_int_equal(read(fd, text, sizeof(text) - 1), strlen("what was mapped"));
+        assert_string_equal(text, "what was mapped");
+        close(fd);
+    }
+    pthread_join(thread, NULL);
+    int fd = open_file_cache_open(&fixture->kept, "/other/3999", id, sizeof(id));
+    assert_true(fd >= 0);
+    close(fd);
 }
 
 int main(void)
@@ -134,6 +187,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_deleted_file_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_replaced_file_is_found_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_still_there_is_let_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_same_file_is_held_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_files_are_opened_while_another_thread_adds_files,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_was_written_over_is_let_go, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_another_build_of_that_name_is_not_found, set_up,
