@@ -159,6 +159,14 @@ class Stacks(Attached):
         self.assertEqual(run.count("threads"), 1000)
         self.assertLess(run.lost(), 0.1 * run.count("samples"))
 
+    def test_more_threads_than_descriptors(self):
+        """Each thread needs one for every processor: no thread is left out silently."""
+        target = self.start(rec.target("attached"), 30, 2, 300, **as_nobody())
+        limited = ["prlimit", "--nofile=200:200", rec.REC, "-p", target.pid, "--duration", "0.3"]
+        run = self.run_in(self.open_directory(), limited, **as_nobody())
+        self.assertEqual(run.status, 125)
+        self.assertRegex(run.stderr.decode(), r"302 threads need a descriptor each for every processor; raise the limit of open files")
+
     def test_code_made_at_run_time(self):
         program = ["sh", "-c", "echo ready; exec \"$0\" \"$@\"", rec.target("jit"), "map", 2]
         target = self.start(*program)
