@@ -58,6 +58,9 @@ class Namespaces(rec.Case):
 
     def check(self, *command):
         self.start(*command)
+        self.check_target()
+
+    def check_target(self):
         run = self.run_in(self.new_directory(), [rec.REC, "-p", self.pid, "--duration", "0.7"])
         self.assertEqual(run.status, 0, run.stderr.decode())
         self.assertGreater(run.share_of("existing_work"), 90, run.stderr.decode())
@@ -80,6 +83,12 @@ class Namespaces(rec.Case):
         self.need_program("unshare")
         self.check("unshare", "-Urpf", "--mount-proc", "chroot", self.root, "/only/inner", 60, 1, 1)
         self.assertEqual(self.inner_pid, 1)
+
+    def test_a_bind_mount(self):
+        """The path of the program exists in the other mount namespace only."""
+        self.need_program("unshare")
+        self.start("unshare", "-Urm", "sh", "-c", 'mount --bind "$0/only" "$0/tmp" && exec "$0/tmp/inner" 60 1 1', self.root)
+        self.check_target()
 
     def test_bubblewrap(self):
         self.need_program("bwrap")

@@ -59,10 +59,20 @@ static bool is_root_mount(pid_t pid, uint64_t mount)
     return mount && mount == mount_of(AT_FDCWD, path);
 }
 
+/* Paths there are none here. The mapping blocks unmounting, too. */
+static bool has_own_mounts(pid_t pid)
+{
+    char path[32];
+    struct stat here, there;
+    snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+    return stat(path, &there) == 0 && stat("/proc/self/ns/mnt", &here) == 0 &&
+           there.st_ino != here.st_ino;
+}
+
 static bool may_be_held(const struct open_file_cache *cache, pid_t pid, int fd)
 {
     uint64_t mount = mount_of(fd, "");
-    if (is_root_mount(pid, mount))
+    if (is_root_mount(pid, mount) || (mount && has_own_mounts(pid)))
         return is_local(fd);
     for (size_t i = 0; i < cache->mount_count && mount; i++)
         if (cache->mounts[i] == mount)

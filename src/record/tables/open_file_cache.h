@@ -4,9 +4,9 @@
  * programs, or a package was upgraded.
  *
  * An open file blocks unmounting, and on a file server keeps a removed directory from disappearing.
- * Only local files are held, on the mounts of the system's own directories, and on the root mount
- * of the process, which stays while the process lives. Deleted files occupy disk space while held:
- * number and sizes are limited, the oldest go first.
+ * Only local files are held, on the mounts of the system's own directories, on the root mount of
+ * the process, which stays while the process lives, and on mounts of other namespaces. Deleted files
+ * occupy disk space while held: number and sizes are limited, the oldest go first.
  */
 #pragma once
 
