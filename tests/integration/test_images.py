@@ -140,6 +140,18 @@ class Doctor(Target):
         text = self.doctor(self.start(rec.target("attached_static"), 30, 1, 20).pid)
         self.assertRegex(text, r"(?m)^rec -- \.\.\. +engine perf-ring: a static program")
 
+    def test_too_many_threads_for_the_descriptors(self):
+        """The sentence is that of the recording."""
+        target = self.start(rec.target("attached"), 30, 1, 100)
+        limit = f"ulimit -n {50 * os.cpu_count()} && exec \"$0\" \"$@\""
+        texts = [subprocess.run(["sh", "-c", limit, rec.REC, *words, "-p", str(target.pid)], capture_output=True, text=True,
+                                cwd=self.directory) for words in (["doctor"], ["-q", "--duration", "0.1", "-o", "rec.data"])]
+        sentence = rf"cannot record {target.pid} \(.*\): 1[0-9]{{2}} threads need a descriptor each for every processor"
+        self.assertRegex(texts[0].stdout, f"(?m)^rec -p +{sentence}")
+        self.assertRegex(texts[1].stderr, sentence)
+        self.assertEqual([text.returncode for text in texts], [0, 125])
+        self.assertRegex(self.doctor(target.pid), r"(?m)^rec -p +engine perf-ring$")
+
     def test_processes_that_do_not_exist(self):
         self.assertEqual(self.doctor(4194303, status=125), "rec: no such process: 4194303\n")
 

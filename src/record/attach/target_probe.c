@@ -5,13 +5,24 @@
 #include "record/attach/snapshot/snapshot_refusal.h"
 #include "record/events/event_attr.h"
 #include "record/perf_ring/rings/kernel_ring.h"
+#include "record/procfs/processors.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 /* The smallest ring of a recording. */
 #define RING_BYTES (64 << 10)
+
+/* Whether the events of all threads have room below the limit, which rec raises to the hard one. */
+static bool has_descriptors(const struct target_facts *facts)
+{
+    static uint32_t processors[PROCESSORS_MAX];
+    struct rlimit files;
+    const uint64_t count = processors_list(NULL, processors, PROCESSORS_MAX);
+    return getrlimit(RLIMIT_NOFILE, &files) != 0 || facts->threads * count <= files.rlim_max;
+}
 
 int target_probe_ring(const struct target_facts *facts, pid_t pid, struct error *error)
 {
@@ -28,7 +39,7 @@ int target_probe_ring(const struct target_facts *facts, pid_t pid, struct error 
     if (fd < 0)
         return refusal_explain(facts, &own, pid, fd, error);
     close(fd);
-    return 0;
+    return has_descriptors(facts) ? 0 : refusal_explain(facts, &own, pid, -EMFILE, error);
 }
 
 /* Nothing is mapped at address 0: the right to read the memory comes before the address

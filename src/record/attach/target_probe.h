@@ -7,7 +7,8 @@
 
 #include <sys/types.h>
 
-/* Opens an event on the process, closed at once. 0, or a negative errno with the rule. */
+/* Opens an event on the process, closed at once, and counts the descriptors of all events. 0, or a
+ * negative errno with the rule. */
 int target_probe_ring(const struct target_facts *facts, pid_t pid, struct error *error);
 
 /* Whether stacks and modules can be read. 0, or a negative errno with the rule. */

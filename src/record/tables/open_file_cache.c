@@ -59,7 +59,7 @@ static bool is_root_mount(pid_t pid, uint64_t mount)
     return mount && mount == mount_of(AT_FDCWD, path);
 }
 
-/* Paths there are none here. The mapping blocks unmounting, too. */
+/* Their paths lead nowhere here. The mapping blocks unmounting, too. */
 static bool has_own_mounts(pid_t pid)
 {
     char path[32];

@@ -5,8 +5,8 @@
  *
  * An open file blocks unmounting, and on a file server keeps a removed directory from disappearing.
  * Only local files are held, on the mounts of the system's own directories, on the root mount of
- * the process, which stays while the process lives, and on mounts of other namespaces. Deleted files
- * occupy disk space while held: number and sizes are limited, the oldest go first.
+ * the process, which stays while the process lives, and on mounts of other namespaces. Deleted
+ * files occupy disk space while held: number and sizes are limited, the oldest go first.
  */
 #pragma once
 
