@@ -180,6 +180,7 @@ static void an_empty_memory_gets_its_size_on_request(void **state)
     } cases[] = {{"rec-rings", 0, sizeof(struct process_memory)},
                  {"rec-rings", 1, 1},
                  {"rec-rings2", 0, 0},
+                 {"rec-rings (deleted)", 0, 0},
                  {"other", 0, 0}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct stat status;
@@ -289,6 +290,23 @@ static void mappings_are_inherited_from_a_process_of_the_same_user_only(void **s
         bool has_inherited = joined->first_mappings.count == 1 &&
                              joined->first_mappings.mappings[0].start_avma == 0x1234000;
         assert_int_equal(has_inherited, users[i] == geteuid());
+    }
+}
+
+/* The mappings of a forked child are its parent's, and need no look; the proof does. */
+static void a_forked_child_maps_its_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t slot = enter_other(fixture, geteuid());
+    for (int maps = 0; maps <= 1; maps++) {
+        pid_t pid = start_other(fixture, maps, false);
+        fill_slot(&fixture->memory.shared->process);
+        fixture->memory.shared->process.copy_of = slot + 1;
+        fixture->memory.shared->process.parent_pid = 4711;
+        ask_for(fixture, pid, fixture->memory.fd, fixture->memory.inode);
+        assert_int_equal(was_answered(fixture), maps);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
     }
 }
 
@@ -415,6 +433,7 @@ int main(void)
         TEST(a_process_maps_its_memory_and_descends_from_the_command),
         TEST(a_memory_of_another_user_is_refused),
         TEST(mappings_are_inherited_from_a_process_of_the_same_user_only),
+        TEST(a_forked_child_maps_its_memory),
         TEST(a_request_in_the_name_of_an_answered_process_changes_nothing),
         TEST(a_withdrawn_request_is_not_answered),
         TEST(the_requests_of_processes_killed_at_their_start_are_given_back),
