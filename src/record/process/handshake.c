@@ -47,8 +47,8 @@ static const struct process *original_of(const struct handshake *handshake, cons
     if (stated->copy_of == 0 || stated->copy_of > SESSION_PROCESSES)
         return NULL;
     const struct process *process = &handshake->processes->processes[stated->copy_of - 1];
-    bool is_it = process->in_use && process->pid == (pid_t)stated->parent_pid &&
-                 process->rights.uid == join->rights.uid;
+    bool is_it =
+        process->pid == (pid_t)stated->parent_pid && process->rights.uid == join->rights.uid;
     return is_it && process->engine != ENGINE_NONE ? process : NULL;
 }
 
@@ -325,7 +325,6 @@ static bool load_statements(struct join *join)
     if (!swap_acq_rel(&shared->state, PROCESS_REQUESTED, PROCESS_TAKEN))
         return false;
     load_words(stated, shared, sizeof(*stated));
-    stated->executable[sizeof(stated->executable) - 1] = '\0';
     stated->name[sizeof(stated->name) - 1] = '\0';
     if (join->identity.parent_pid)
         stated->parent_pid = (uint32_t)join->identity.parent_pid;

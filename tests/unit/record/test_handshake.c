@@ -3,71 +3,11 @@
  * Requests as honest and hostile processes make them. The process is the test itself or a child, the
  * launcher is the same test.
  */
-#include "quiet_collector.h"
+#include "made_request.h"
 
-#include "wire/atomic.h"
-
-#include <signal.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static struct join_request *request_of(struct fixture *fixture)
-{
-    return &fixture->session.requests->requests[3];
-}
-
-static void take(struct fixture *fixture)
-{
-    fixture->session.requests->used = 4;
-    fixture->session.requests->doorbell++;
-    handshake_answer(&fixture->collector->handshake);
-}
-
-/* The statements of a process that exaggerates. */
-static void fill_slot(struct process_slot *slot)
-{
-    slot->pid = (uint32_t)getpid();
-    slot->parent_pid = (uint32_t)getppid();
-    slot->start_ticks = UINT64_MAX;
-    slot->start_cpu_ns = UINT64_MAX;
-    /* No terminating zero anywhere. */
-    memset(slot->executable, 'x', sizeof(slot->executable));
-    slot->state = PROCESS_REQUESTED;
-}
-
-/* A request for the memory at this descriptor of this pid. */
-static void ask_for(struct fixture *fixture, pid_t pid, int fd, uint64_t inode)
-{
-    *request_of(fixture) = (struct join_request){.pid = (uint32_t)pid,
-                                                 .memory_fd = (uint32_t)fd,
-                                                 .memory_inode = inode,
-                                                 .name = "starter",
-                                                 .state = REQUEST_MADE};
-    take(fixture);
-}
-
-static void ask(struct fixture *fixture, pid_t pid)
-{
-    fill_slot(&fixture->memory.shared->process);
-    ask_for(fixture, pid, fixture->memory.fd, fixture->memory.inode);
-}
-
-static size_t count(const struct fixture *fixture)
-{
-    return fixture->collector->processes.live_count;
-}
-
-static const struct process *first(const struct fixture *fixture)
-{
-    return process_table_at(&fixture->collector->processes, 0);
-}
-
-static bool was_answered(const struct fixture *fixture)
-{
-    return fixture->memory.shared->process.state == PROCESS_ANSWERED;
-}
 
 static void a_process_with_its_memory_is_answered_in_this_memory(void **state)
 {
@@ -203,32 +143,6 @@ static void an_empty_memory_gets_its_size_on_request(void **state)
     assert_int_equal(count(fixture), 0);
 }
 
-/* A child, or a process left to init, that has the test's memory at its descriptor. */
-static pid_t start_other(struct fixture *fixture, bool maps, bool is_left)
-{
-    int ready[2];
-    assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        pid_t parent = getpid();
-        if (is_left && fork() != 0)
-            _exit(0);
-        while (is_left && getppid() == parent)
-            usleep(1000);
-        if (!maps)
-            munmap(fixture->memory.shared, sizeof(struct process_memory));
-        pid = getpid();
-        (void)!write(ready[1], &pid, sizeof(pid));
-        pause();
-    }
-    if (is_left)
-        assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_int_equal(read(ready[0], &pid, sizeof(pid)), sizeof(pid));
-    close(ready[0]);
-    close(ready[1]);
-    return pid;
-}
-
 /* A service that is sent a descriptor has it, but neither maps it nor descends from the command. */
 static void a_process_maps_its_memory_and_descends_from_the_command(void **state)
 {
@@ -256,58 +170,6 @@ static void a_memory_of_another_user_is_refused(void **state)
     ask(fixture, getpid());
     assert_int_equal(count(fixture), 0);
     assert_false(was_answered(fixture));
-}
-
-/* A recorded process of this user, with code at 0x1234000. Returns its slot. */
-static uint32_t enter_other(struct fixture *fixture, uid_t uid)
-{
-    static const char maps[] = "1234000-1235000 r-xp 00000000 08:01 42 /other\n";
-    struct own_memory memory = own_memory_make();
-    struct process other = {.pid = 4711,
-                            .pid_fd = -1,
-                            .rights = {.uid = uid},
-                            .engine = ENGINE_TIMER,
-                            .memory = own_memory_mapped(&memory, &fixture->session)};
-    assert_int_equal(proc_maps_parse(&other.first_mappings, maps, strlen(maps)), 0);
-    own_memory_free(&memory);
-    return process_table_add(&fixture->collector->processes, &other)->slot;
-}
-
-/* The launcher writes the map of a process into the memory of the process, where a made-up parent
- * of another user would disclose its addresses. */
-static void mappings_are_inherited_from_a_process_of_the_same_user_only(void **state)
-{
-    struct fixture *fixture = *state;
-    const uid_t users[] = {geteuid() + 1, geteuid()};
-    for (size_t i = 0; i < 2; i++) {
-        uint32_t slot = enter_other(fixture, users[i]);
-        fill_slot(&fixture->memory.shared->process);
-        fixture->memory.shared->process.copy_of = slot + 1;
-        fixture->memory.shared->process.parent_pid = 4711;
-        ask_for(fixture, getpid(), fixture->memory.fd, fixture->memory.inode);
-        struct process *joined = process_find(&fixture->collector->processes, getpid());
-        assert_non_null(joined);
-        bool has_inherited = joined->first_mappings.count == 1 &&
-                             joined->first_mappings.mappings[0].start_avma == 0x1234000;
-        assert_int_equal(has_inherited, users[i] == geteuid());
-    }
-}
-
-/* The mappings of a forked child are its parent's, and need no look; the proof does. */
-static void a_forked_child_maps_its_memory(void **state)
-{
-    struct fixture *fixture = *state;
-    uint32_t slot = enter_other(fixture, geteuid());
-    for (int maps = 0; maps <= 1; maps++) {
-        pid_t pid = start_other(fixture, maps, false);
-        fill_slot(&fixture->memory.shared->process);
-        fixture->memory.shared->process.copy_of = slot + 1;
-        fixture->memory.shared->process.parent_pid = 4711;
-        ask_for(fixture, pid, fixture->memory.fd, fixture->memory.inode);
-        assert_int_equal(was_answered(fixture), maps);
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-    }
 }
 
 /* Only the first request of a start is answered: a second one would replace the process. */
@@ -432,8 +294,6 @@ int main(void)
         TEST(an_empty_memory_gets_its_size_on_request),
         TEST(a_process_maps_its_memory_and_descends_from_the_command),
         TEST(a_memory_of_another_user_is_refused),
-        TEST(mappings_are_inherited_from_a_process_of_the_same_user_only),
-        TEST(a_forked_child_maps_its_memory),
         TEST(a_request_in_the_name_of_an_answered_process_changes_nothing),
         TEST(a_withdrawn_request_is_not_answered),
         TEST(the_requests_of_processes_killed_at_their_start_are_given_back),
