@@ -122,7 +122,7 @@ def the_report_of_waits_has_the_same_times(directory):
                {row['reason']: row['total_ns'] for row in report['reasons']})
     check.same(TOTALS_MS['off-cpu'] * MS, report['total_ns'])
     text = rec(directory, 'report', 'w.data', '--off-cpu')
-    for line in (r' 35\.4 % .* read', r' 29\.3 %  lock: 2\.5 s, 1 wait met, 1 thread: 101 worker\n    \[transfer\]',
+    for line in (r' 35\.4 % .* read', r' 29\.3 %  lock: 2\.5 s, 1 wait, 1 thread: 101 worker\n    \[transfer\]',
                  r'Idle: .*\n +6\.0 s  condition variable in \[pool\]; 2 threads: 102 pool, 103 pool'):
         if not re.search(line, text):
             raise AssertionError(f'no {line} in\n{text}')
