@@ -87,6 +87,9 @@ static int open_features(struct perfdata_reader *reader)
     }
     struct cursor events = feature_cursor(&reader->features, FEATURE_EVENT_DESC);
     err = event_table_describe(&reader->events, events);
+    const char *names = feature_meta_info(&reader->features, "event_type_info");
+    if (err == 0 && names)
+        err = event_table_name(&reader->events, names);
     return err ? err : feature_set_read(&reader->features);
 }
 

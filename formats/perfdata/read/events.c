@@ -5,6 +5,7 @@
 #include "base/files/io.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,30 @@ int event_table_describe(struct event_table *table, struct cursor description)
         err = describe_one(table, &description, known_ids, i);
     }
     sort_ids(table);
+    return err;
+}
+
+static int name_attrs(struct event_table *table, uint32_t type, uint64_t config, const char *name,
+                      size_t size)
+{
+    int err = 0;
+    for (size_t i = 0; i < table->count && err == 0; i++)
+        if (table->attrs[i].shown.type == type && table->attrs[i].shown.config == config)
+            err = rename_attr(&table->attrs[i], name, size);
+    return err;
+}
+
+int event_table_name(struct event_table *table, const char *lines)
+{
+    int err = 0;
+    for (const char *line = lines; *line && err == 0; line += strspn(line, "\n")) {
+        uint32_t type;
+        uint64_t config;
+        size_t size = strcspn(line, ",\n");
+        if (sscanf(line + size, ",%" SCNu32 ",%" SCNu64, &type, &config) == 2)
+            err = name_attrs(table, type, config, line, size);
+        line += strcspn(line, "\n");
+    }
     return err;
 }
 

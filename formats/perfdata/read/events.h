@@ -44,6 +44,9 @@ int event_table_update(struct event_table *table, struct cursor update);
 /* Reads names and ids from an EVENT_DESC payload, which may be empty, and skips damaged entries.
  * Required before event_table_find(). 0 or -ENOMEM. */
 int event_table_describe(struct event_table *table, struct cursor description);
+/* Takes names from simpleperf's "event_type_info", which stands in for EVENT_DESC: a line
+ * "NAME,TYPE,CONFIG" for each event; other lines are ignored. 0 or -ENOMEM. */
+int event_table_name(struct event_table *table, const char *lines);
 void event_table_free(struct event_table *table);
 
 /* The event with this id; SIZE_MAX: none. */

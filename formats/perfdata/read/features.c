@@ -84,6 +84,16 @@ static int read_argv(struct feature_set *set)
     return 0;
 }
 
+const char *feature_meta_info(struct feature_set *set, const char *wanted)
+{
+    struct cursor c = feature_cursor(set, FEATURE_SIMPLEPERF_META_INFO);
+    const char *key, *value;
+    while ((key = cursor_string(&c)) && (value = cursor_string(&c)))
+        if (strcmp(key, wanted) == 0)
+            return value;
+    return NULL;
+}
+
 /*
  * simpleperf moves return addresses in callchains back into the call instruction: since 2017-11 by
  * SampleRecord::AdjustCallChainGeneratedByKernel(), and in libunwindstack. Meta info is there since
@@ -91,11 +101,7 @@ static int read_argv(struct feature_set *set)
  */
 static bool is_of_simpleperf(struct feature_set *set)
 {
-    struct cursor c = feature_cursor(set, FEATURE_SIMPLEPERF_META_INFO);
-    for (const char *key; (key = cursor_string(&c)) && cursor_string(&c);)
-        if (strcmp(key, "simpleperf_version") == 0)
-            return true;
-    return false;
+    return feature_meta_info(set, "simpleperf_version") != NULL;
 }
 
 static int read_facts(struct feature_set *set)

@@ -40,6 +40,9 @@ void feature_forget(struct feature_set *set, unsigned feature);
 /* The payload as a cursor in the byte order of the file; empty and failed if absent. */
 struct cursor feature_cursor(struct feature_set *set, unsigned feature);
 
+/* The value of a key in simpleperf's meta info; NULL: none. */
+const char *feature_meta_info(struct feature_set *set, const char *wanted);
+
 /* NULL when the BUILD_ID feature does not name the path. */
 const struct build_id *feature_build_id(const struct feature_set *set, const char *path,
                                         size_t path_bytes);

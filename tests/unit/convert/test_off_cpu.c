@@ -207,6 +207,38 @@ static void both_names_of_perf_s_event_select_its_samples(void **state)
     }
 }
 
+/* simpleperf record --trace-offcpu: a sample of sched_switch where the thread stops, tracing data
+ * without a list of event names, and meta info. A SWITCH record ends the wait (since 2022), or the
+ * next sample of the thread. */
+static void threads_of_simpleperf_wait_from_a_switch_on(void **state)
+{
+    (void)state;
+    static const char meta_info[] = "simpleperf_version\0"
+                                    "1.build.7848450\0"
+                                    "trace_offcpu\0"
+                                    "true\0"
+                                    "event_type_info\0"
+                                    "cpu-clock,1,0\nsched:sched_switch,2,314";
+    static const struct event events[] = {
+        {.type = PERF_TYPE_TRACEPOINT, .config = 314, .sample_type = PERF_SAMPLE_RAW},
+        {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK}};
+    for (int has_records = 0; has_records < 2; has_records++) {
+        struct raw raw = raw_begin(events, 2);
+        put_formats(&raw.file);
+        buffer_append(&raw.file.features[129], meta_info, sizeof(meta_info));
+        raw_comm(&raw, PID, PID, "app");
+        raw_mmap(&raw, PID, TEXT, 0x10000, "/nonexistent/app");
+        switch_to(&raw, PID, 1, 0);
+        raw.time_ns += 4000;
+        if (has_records)
+            raw_switch(&raw, PID, PID, false);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 1, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 1);
+        struct profile *profile = raw_load(&raw, NULL);
+        assert_string_equal(spell(profile), "5000 unknown");
+        profile_free(profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_woken_thread_is_runnable),
         cmocka_unit_test(the_reasons_are_those_of_an_event_without_the_switches_selected),
         cmocka_unit_test(a_preempted_thread_is_runnable),
+        cmocka_unit_test(threads_of_simpleperf_wait_from_a_switch_on),
         cmocka_unit_test(sums_of_perf_are_waits),
         cmocka_unit_test(both_names_of_perf_s_event_select_its_samples),
     };
