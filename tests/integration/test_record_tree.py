@@ -11,6 +11,7 @@ import rec
 
 COMM, EXIT, FORK, SAMPLE, MMAP2, FINISHED_ROUND = 3, 4, 7, 9, 10, 68
 COMM_EXEC = 1 << 13
+SAMPLE_IDENTIFIER = 1 << 16
 
 # Every way to start something, also a thread, a program that cannot be followed, and a daemon.
 SCRIPT = """
@@ -33,6 +34,9 @@ def records(path):
     """The task, mapping, sample and round records of a rec.data: header, then records of type, misc, size."""
     with open(path, "rb") as file:
         content = file.read()
+    first_attr, = struct.unpack_from("<Q", content, 24)
+    sample_type, = struct.unpack_from("<Q", content, first_attr + 24)
+    at_ids = 16 if sample_type & SAMPLE_IDENTIFIER else 8
     at, size = struct.unpack_from("<QQ", content, 40)
     end = at + size
     while at < end:
@@ -41,13 +45,13 @@ def records(path):
         if kind in (COMM, MMAP2):
             pid, tid = struct.unpack_from("<II", body)
             name = body[8:].split(b"\0")[0].decode() if kind == COMM else ""
-            yield Task(kind, pid, 0, tid, struct.unpack_from("<Q", body, len(body) - 16)[0], name,
+            yield Task(kind, pid, 0, tid, struct.unpack_from("<Q", body, len(body) - at_ids)[0], name,
                        bool(misc & COMM_EXEC))
         elif kind in (FORK, EXIT):
             pid, parent, tid, _, time_ns = struct.unpack_from("<IIIIQ", body)
             yield Task(kind, pid, parent, tid, time_ns, "", False)
         elif kind == SAMPLE:
-            _, _, pid, tid, time_ns = struct.unpack_from("<QQIIQ", body)
+            pid, tid, time_ns = struct.unpack_from("<IIQ", body, at_ids)
             yield Task(kind, pid, 0, tid, time_ns, "", False)
         elif kind == FINISHED_ROUND:
             yield Task(kind, 0, 0, 0, 0, "", False)
