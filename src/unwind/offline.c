@@ -23,7 +23,8 @@ struct stack_walk {
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
     bool has_lost_sp;
-    bool leads_nowhere;            /* the last frame pointer step led to unmapped code */
+    bool is_interrupted; /* a signal interrupted the frame; its stack may be another one */
+    bool leads_nowhere;  /* the last frame pointer step led to unmapped code */
     enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
     struct offline_callers searched;
     size_t inferred_fps;
@@ -48,7 +49,11 @@ struct offline_place {
     uint64_t bias;
     uint32_t rule;
 };
-enum { PLACES_MOST = 1 << 15, FRAMES_WALKED_MAX = 1 << 20 };
+enum {
+    PLACES_MOST = 1 << 15,
+    FRAMES_WALKED_MAX = 1 << 20,
+    FRAME_BYTES_MAX = 1 << 20, /* of one frame */
+};
 
 static struct offline_place place_of(const struct offline_mapping *mapping,
                                      struct two_way_cache_key key)
@@ -121,11 +126,20 @@ static struct full_regs widen(const struct stack_frame *frame)
     return full;
 }
 
+/* The way from an alternate signal stack to the interrupted function is no start of a stack. */
+static struct code_map code_of(const struct stack_walk *walk)
+{
+    struct code_map code = *walk->map->code;
+    code.is_made_stack &= !walk->is_interrupted;
+    return code;
+}
+
 static struct caller search_caller(const struct stack_walk *walk, const struct stack_frame *frame)
 {
     if (!walk->map->code || !keeps_sp(walk))
         return (struct caller){.evidence = CALLER_NONE};
-    return caller_search(walk->map->code, frame, walk->stack);
+    const struct code_map code = code_of(walk);
+    return caller_search(&code, frame, walk->stack);
 }
 
 static bool needs_fp(uint32_t rule)
@@ -143,12 +157,21 @@ static bool infer_fp(struct stack_walk *walk, uint32_t rule, struct stack_frame 
     return frame->fp_is_known;
 }
 
+/* Whether a chain of frame records leads out of the bytes of the stack. */
+static bool is_chain_cut(const struct stack_walk *walk, const struct stack_frame *frame)
+{
+    const uint64_t fp = frame->regs.fp, hi = walk->stack->hi;
+    return frame->is_return_address && fp % 8 == 0 && fp >= hi && fp - hi < FRAME_BYTES_MAX;
+}
+
 /* A step by frame pointer alone: a guess, so the caller must be code. */
 static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct stack_frame *frame)
 {
     struct unwind_regs caller = frame->regs;
-    if (!frame->fp_is_known || unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
+    if (!frame->fp_is_known)
         return UNWIND_NO_ROW;
+    if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
+        return is_chain_cut(walk, frame) ? UNWIND_OFF_STACK : UNWIND_NO_ROW;
     caller.pc = code_address(walk, caller.pc);
     walk->leads_nowhere = !is_mapped(walk, caller.pc);
     if (walk->leads_nowhere)
@@ -192,13 +215,14 @@ static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack
             return UNWIND_OK;
         (void)step_by_frame_pointer(walk, &by_fp);
         return UNWIND_NO_ROW;
+    case CALLER_BEYOND:
+        return UNWIND_OFF_STACK;
     case CALLER_UNREADABLE:
     case CALLER_NONE:
         break;
     }
-    bool is_left =
-        step_by_frame_pointer(walk, frame) == UNWIND_OK || step_out_of_entered_code(walk, frame);
-    return is_left ? UNWIND_OK : UNWIND_NO_ROW;
+    enum unwind_result result = step_by_frame_pointer(walk, frame);
+    return result != UNWIND_OK && step_out_of_entered_code(walk, frame) ? UNWIND_OK : result;
 }
 
 /* Whether FP is known after a step by this rule. */
@@ -212,8 +236,10 @@ static bool is_first_of_stack(const struct stack_walk *walk, uint32_t rule,
                               const struct stack_frame *frame)
 {
     enum row_kind kind = row_kind(rule);
-    return (kind == ROW_FP || kind == ROW_FP_DEREF) && frame->fp_is_known && walk->map->code &&
-           caller_is_on_another_stack(walk->map->code, walk->stack, frame->regs.fp);
+    if (!walk->map->code || !frame->fp_is_known || (kind != ROW_FP && kind != ROW_FP_DEREF))
+        return false;
+    const struct code_map code = code_of(walk);
+    return caller_is_on_another_stack(&code, walk->stack, frame->regs.fp);
 }
 
 static enum unwind_result step_by_row(struct stack_walk *walk, const struct offline_place *place,
@@ -272,8 +298,10 @@ static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *f
             *full = widen(&frame);
     }
     full->value[UNWIND_DWARF_PC] = code_address(walk, full->value[UNWIND_DWARF_PC]);
-    if (result == UNWIND_OK)
+    if (result == UNWIND_OK) {
         *is_return_address = !is_signal_frame;
+        walk->is_interrupted = is_signal_frame;
+    }
     return result;
 }
 
@@ -310,8 +338,10 @@ static void count_search(struct stack_walk *walk)
 static bool is_cut_by_switch(const struct stack_walk *walk, enum unwind_result result,
                              const struct stack_frame *callee)
 {
-    return (result == UNWIND_COMPLEX || result == UNWIND_OFF_STACK) && walk->map->code &&
-           caller_has_come_from_another_stack(walk->map->code, callee, walk->stack);
+    if (!walk->map->code || (result != UNWIND_COMPLEX && result != UNWIND_OFF_STACK))
+        return false;
+    const struct code_map code = code_of(walk);
+    return caller_has_come_from_another_stack(&code, callee, walk->stack);
 }
 
 static enum unwind_result end_at(struct stack_walk *walk, const struct stack_frame *root)
@@ -335,8 +365,10 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
         result = step_complex(walk);
         return is_cut_by_switch(walk, result, &callee) ? end_at(walk, &callee) : result;
     }
-    if (result == UNWIND_OK)
+    if (result == UNWIND_OK) {
         walk->frame.is_return_address = !is_signal_frame;
+        walk->is_interrupted = is_signal_frame;
+    }
     count_search(walk);
     bool is_inferred = !callee.fp_is_known && needs_fp(place->rule);
     if (is_inferred || (row_kind(place->rule) == ROW_NONE && !walk->frame.fp_is_known)) {

@@ -21,6 +21,7 @@ struct search {
     struct code_place place; /* of the callee */
     uint64_t start_svma;     /* of the callee's function */
     uint64_t end_svma;       /* the next known start behind the callee's PC */
+    bool is_beyond;          /* a place of the return address is behind the bytes of the stack */
     bool is_at_place;        /* the word is where the prologue puts the return address */
     struct code_frame frame;
     struct stack_frame callee;
@@ -247,6 +248,13 @@ static struct caller try_place(struct search *s, uint64_t slot_avma)
                      evidence == CALLER_UNREADABLE ? CALLER_PLAUSIBLE : evidence);
 }
 
+static struct caller try_fp_place(struct search *s)
+{
+    uint64_t slot_avma = s->callee.regs.fp + s->frame.fp_return_bytes;
+    s->is_beyond |= slot_avma >= s->stack->hi && slot_avma - s->stack->hi < OTHER_STACK_BYTES;
+    return try_place(s, slot_avma);
+}
+
 static struct caller scan(struct search *s)
 {
     struct caller guess = {.evidence = CALLER_NONE};
@@ -312,7 +320,7 @@ static struct caller try_start(struct search *s, uint64_t start_svma)
     if (find_copy(s, &copied_sp))
         other = try_place(s, copied_sp + s->frame.copy_return_bytes);
     else if (s->frame.has_fp && s->callee.fp_is_known)
-        other = try_place(s, regs->fp + s->frame.fp_return_bytes);
+        other = try_fp_place(s);
     return other.evidence >= CALLER_PLAUSIBLE ? other : by_sp;
 }
 
@@ -454,6 +462,8 @@ struct caller caller_search_of_fde(const struct code_map *map, const struct stac
         caller = search(&s, &function);
     if (caller.evidence < CALLER_PLAUSIBLE && is_first_of_stack(&s, function.start_svma))
         caller = (struct caller){.evidence = CALLER_IS_ROOT, .frame = *callee};
+    if (caller.evidence <= CALLER_GUESSED && s.is_beyond)
+        caller.evidence = CALLER_BEYOND;
     return caller;
 }
 

@@ -4,6 +4,7 @@
 
 enum caller_evidence {
     CALLER_NONE,
+    CALLER_BEYOND,     /* none; the place given by the prologue is behind the bytes of the stack */
     CALLER_UNREADABLE, /* an address of code that cannot be read: no caller yet */
     CALLER_GUESSED,    /* behind a call of unknown target, or to another function */
     CALLER_PLAUSIBLE,  /* at the place given by the prologue, behind a call of unknown target */

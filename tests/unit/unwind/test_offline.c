@@ -289,6 +289,23 @@ static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
     assert_int_equal(frames[1], 0x10222);
 }
 
+static void a_chain_of_frame_records_that_leaves_the_copy_is_cut(void **state)
+{
+    (void)state;
+    const struct offline_mapping jit = {0x10000, 0x20000, 0, NULL};
+    const uint64_t words[8] = {0, 0, 0x8000, 0x10222}; /* 0x7010: FP and return address */
+    struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words, NULL};
+    struct full_regs regs = {.known = UINT32_MAX};
+    regs.value[UNWIND_DWARF_PC] = 0x10111;
+    regs.value[UNWIND_DWARF_SP] = 0x7000;
+    regs.value[UNWIND_DWARF_FP] = 0x7010;
+    uint64_t frames[8];
+    struct offline_result result = offline_unwind(&jit, 1, &regs, false, &stack, frames, 8);
+    assert_int_equal(result.end, OFFLINE_CUT);
+    assert_int_equal(result.frame_count, 2);
+    assert_int_equal(frames[1], 0x10222);
+}
+
 /* Three functions with rows, with an expression-like CFA, and a signal frame:
  *
  *     0x100  CFA = SP + 16, saves rbx at CFA - 16
@@ -447,6 +464,7 @@ int main(void)
         cmocka_unit_test(innermost_pc_is_kept_even_when_it_is_nowhere),
         cmocka_unit_test(frames_before_a_caller_that_is_nowhere_are_kept),
         cmocka_unit_test(code_without_cfi_needs_a_plausible_frame_pointer),
+        cmocka_unit_test(a_chain_of_frame_records_that_leaves_the_copy_is_cut),
         cmocka_unit_test(complex_frame_gets_the_registers_that_frames_below_saved),
         cmocka_unit_test(interrupted_pc_is_looked_up_as_it_is),
         cmocka_unit_test(a_child_that_begins_in_clone_is_its_root),
