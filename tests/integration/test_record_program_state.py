@@ -135,11 +135,26 @@ class ProgramState(rec.Case):
     def test_the_first_function_of_a_stack_is_the_root_of_this_stack(self):
         self.need_engine("perf-trap")
         for code, root in (([], "call_on"), (["copied"], "call_on"), (["computed"], "call_computed")):
-            run = self.recorded(rec.target("foreign_stack"), "800", *code, rec_options=["-q", "-F", "999"])
-            self.assertGreater(run.complete_percent(), 90, run.summary)
-            deep = [stack for stack in run.stacks() if root in stack and len(stack) > 100]
-            self.assertTrue(deep)
-            self.assertEqual({stack[1] for stack in deep}, {root})
+            self.check_root_of_made_stack(code, root, [])
+
+    def test_the_first_function_of_a_stack_is_the_root_from_outside(self):
+        self.need_engine("perf-ring")
+        for code, root in (([], "call_on"), (["copied"], "call_on")):
+            self.check_root_of_made_stack(code, root, ["--engine=perf-ring"])
+
+    def check_root_of_made_stack(self, code, root, options):
+        run = self.recorded(rec.target("foreign_stack"), "800", *code, rec_options=["-q", "-F", "999", *options])
+        self.assertGreater(run.complete_percent(), 90, run.summary)
+        deep = [stack for stack in run.stacks() if root in stack and len(stack) > 100]
+        self.assertTrue(deep)
+        self.assertEqual({stack[1] for stack in deep}, {root})
+
+    def test_a_function_interrupted_on_another_stack_is_no_root(self):
+        self.need_engine("perf-ring")
+        run = self.recorded(rec.target("alternate_stack"), "300", rec_options=["-q", "--engine=perf-ring"])
+        handled = [stack for stack in run.stacks() if "work_on_alternate_stack" in stack]
+        self.assertTrue(handled)
+        self.assertLessEqual({stack[1] for stack in handled}, {"_start", "[truncated]"})
 
     def test_stacks_of_which_one_page_is_known_are_told(self):
         for code in ([], ["copied"]):

@@ -24,6 +24,8 @@ struct ring_process {
     uint64_t maps_due_ns;    /* no further read of the mappings before */
     uint64_t maps_pause_ns;
     uint32_t live_threads;
+    bool is_stack_known;         /* of this program: */
+    uint64_t stack_start_avma;   /* of the main thread; 0: no right to read the address */
     struct event_set *events;    /* NULL: FORK was lost */
     struct root_frames roots[2]; /* of threads, of the main thread; of this program */
     bool awaits_exec;            /* a command before its exec */

@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_source.h"
 
 #include "base/clock.h"
+#include "record/procfs/proc.h"
 #include "record/events/event_list.h"
 #include "record/procfs/kernel_image.h"
 
@@ -117,6 +118,18 @@ void ring_source_meet(void *context, pid_t pid, pid_t tid, uint64_t time_ns)
     (void)process_of(context, &record);
 }
 
+/* Read for the first incomplete stack: few programs have stacks of their own. */
+static bool find_main_stack(struct ring_process *process, const struct walked_sample *sample)
+{
+    struct proc_stat stat;
+    if (sample->is_complete || process->is_stack_known)
+        return false;
+    process->is_stack_known = true;
+    process->stack_start_avma =
+        proc_stat_read(&stat, process->process.pid, 0) == 0 ? stat.stack_start_avma : 0;
+    return process->stack_start_avma != 0;
+}
+
 static bool walk(struct ring_source *source, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {
@@ -124,6 +137,8 @@ static bool walk(struct ring_source *source, struct ring_process *process,
         ring_maps_read(&source->maps, process, process->process.start_ns);
     if (!ring_unwind(&source->unwinder, process, record, sample))
         return false;
+    if (find_main_stack(process, sample))
+        (void)ring_unwind(&source->unwinder, process, record, sample);
     bool leads_out = !sample->is_complete && sample->cut == RECORD_CUT_UNMAPPED;
     if (leads_out && ring_maps_read(&source->maps, process, record->time_ns))
         return ring_unwind(&source->unwinder, process, record, sample);

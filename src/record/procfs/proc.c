@@ -182,11 +182,12 @@ int proc_stat_parse(struct proc_stat *stat, const char *text)
     const char *behind_name = strrchr(text, ')');
     int parent;
     unsigned flags;
-    unsigned long long user, kernel, children_user, children_kernel;
-    if (!behind_name ||
-        sscanf(behind_name + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %llu %llu",
-               &stat->state, &parent, &flags, &user, &kernel, &children_user,
-               &children_kernel) != 7)
+    unsigned long long user, kernel, children_user, children_kernel, stack_start = 0;
+    if (!behind_name || sscanf(behind_name + 1,
+                               " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %llu %llu"
+                               " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                               &stat->state, &parent, &flags, &user, &kernel, &children_user,
+                               &children_kernel, &stack_start) < 7)
         return -EBADMSG;
     uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
     stat->parent = parent;
@@ -194,6 +195,7 @@ int proc_stat_parse(struct proc_stat *stat, const char *text)
     stat->is_of_io_uring = flags & PF_IO_WORKER;
     stat->user_ns = user * tick_ns;
     stat->kernel_ns = kernel * tick_ns;
+    stat->stack_start_avma = stack_start;
     stat->children_cpu_ns = (children_user + children_kernel) * tick_ns;
     return 0;
 }

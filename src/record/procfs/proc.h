@@ -49,6 +49,7 @@ struct proc_stat {
     uint64_t user_ns, kernel_ns;
     /* Of waited-for children and their waited-for children. */
     uint64_t children_cpu_ns;
+    uint64_t stack_start_avma; /* of the main thread; 0: no right to read the address */
 };
 int proc_stat_parse(struct proc_stat *stat, const char *text);
 /* Of the process; with a tid, of this thread alone. */

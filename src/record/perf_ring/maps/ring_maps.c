@@ -127,6 +127,8 @@ void ring_maps_inherit(struct ring_maps *maps, const struct ring_process *parent
     child->map_generation = ++maps->generation;
     if (!parent || !parent->has_map || !parent->process.map)
         return;
+    child->stack_start_avma = parent->stack_start_avma;
+    child->is_stack_known = parent->is_stack_known;
     child->process.map = ring_map_copy(parent->process.map);
     child->has_map = child->process.map != NULL;
 }
@@ -136,6 +138,7 @@ void ring_maps_clear(struct ring_maps *maps, struct ring_process *process)
     process_map_release(process->process.map);
     process->process.map = NULL;
     process->map_generation = ++maps->generation;
+    process->is_stack_known = false;
     process->has_map = true; /* MMAP2 records of the new program follow */
     process->maps_due_ns = 0;
     process->maps_pause_ns = 0;

@@ -4,6 +4,19 @@
 #include "record/procfs/blocked/map_lookup.h"
 #include "record/sample/stack_unwind.h"
 
+/* This far below its start the kernel maps nothing but the stack (mmap_base() in
+ * arch/x86/mm/mmap.c, Linux 6.18). */
+#define MAIN_STACK_BYTES (UINT64_C(128) << 20)
+
+/* The stack of a fiber, made by the program; for threads other than the main one only if known. */
+static bool is_made_stack(const struct ring_process *process, const struct ring_record *record,
+                          uint64_t sp)
+{
+    bool is_main = record->tid == record->pid && process->is_stack_known;
+    return process->has_fibers || (is_main && process->stack_start_avma != 0 &&
+                                   process->stack_start_avma - sp > MAIN_STACK_BYTES);
+}
+
 /* The walk needs bytes behind the copy. In a page fault at SP, the kernel copies nothing. */
 static enum record_cut cut_of_copy(struct ring_unwinder *unwinder, const struct ring_record *record,
                                    const struct stack_view *stack)
@@ -67,12 +80,13 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = record->stack};
     if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))
         stack.hi = stack.lo;
+    const bool is_made = is_made_stack(process, record, stack.lo);
     struct map_lookup lookup = {unwinder->modules->cache, process->process.map};
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
                                   .cache = &unwinder->callers,
                                   .generation = process->map_generation,
-                                  .is_made_stack = process->has_fibers};
+                                  .is_made_stack = is_made};
     const struct offline_map map = {.find = map_lookup_mapping,
                                     .context = &lookup,
                                     .cache = &unwinder->rules,
@@ -89,7 +103,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
     sample->dropped = count > record_frames_leaf(max) ? result.dropped : 0;
-    bool lacks_caller = result.end == OFFLINE_NO_CALLER && process->has_fibers;
+    bool lacks_caller = result.end == OFFLINE_NO_CALLER && is_made;
     sample->is_complete =
         (result.end == OFFLINE_ROOT || lacks_caller) && count == result.frame_count;
     sample->is_fiber = result.root_is_in_code || lacks_caller;
