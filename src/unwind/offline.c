@@ -1,389 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Rows first: rows need only PC, SP and FP, and are fast. The rules of a complex frame may need any
- * register, so the frames since the last full set of registers are stepped again with the full
- * evaluator, which follows all registers:
- *
- *     frame    0      1      2      3 (complex)   4      5
- *     rows     ──────▶──────▶──────▶              ──────▶──────▶
- *     full     ═══════▶══════▶══════▶══════════════▶
- */
+/* Walks, and keeps walks in the cache; the steps: offline_step.h. */
 #include "unwind/offline.h"
 
-#include "unwind/arch/arch.h"
-#include "unwind/code/entered_code.h"
-#include "unwind/module.h"
-#include "unwind/offline_fp.h"
+#include "unwind/unwind_cache.h"
 
-struct stack_walk {
-    const struct offline_map *map;
-    const struct stack_view *stack;
-    struct stack_frame frame; /* the frame reached */
-    struct full_regs full;    /* of an earlier frame, or the same */
-    bool full_is_return_address;
-    size_t behind; /* how many frames earlier */
-    bool has_lost_sp;
-    bool is_interrupted; /* a signal interrupted the frame; its stack may be another one */
-    bool leads_nowhere;  /* the last frame pointer step led to unmapped code */
-    enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
-    struct offline_callers searched;
-    size_t inferred_fps;
-};
-
-/* Frame pointers give the caller's SP only where the frame record lies at the CFA, as on x86-64.
- * Elsewhere only frame pointers lead on. */
-static bool keeps_sp(const struct stack_walk *walk)
-{
-    return !walk->map->machine || !walk->map->machine->registers;
-}
-
-static uint64_t code_address(const struct stack_walk *walk, uint64_t pc)
-{
-    return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
-}
-
-/* The rule at a PC. Large programs have half a million rows. */
-struct offline_place {
-    struct two_way_cache_key key;
-    const struct unwind_module *module; /* NULL: no CFI */
-    uint64_t bias;
-    uint32_t rule;
-};
-enum {
-    PLACES_MOST = 1 << 15,
-    FRAMES_WALKED_MAX = 1 << 20,
-    FRAME_BYTES_MAX = 1 << 20, /* of one frame */
-};
-
-static struct offline_place place_of(const struct offline_mapping *mapping,
-                                     struct two_way_cache_key key)
-{
-    struct offline_place place = {.key = key,
-                                  .module = mapping->module,
-                                  .bias = mapping->bias,
-                                  .rule = row_rule(ROW_NONE, ROW_FP_SAME, 0)};
-    uint64_t relative =
-        place.module ? key.avma - place.bias - unwind_module_base_svma(place.module) : UINT64_MAX;
-    if (relative <= UINT32_MAX)
-        place.rule = unwind_module_rule(place.module, (uint32_t)relative);
-    return place;
-}
-
-static void remember(const struct offline_map *map, const struct offline_place *place)
-{
-    struct offline_place *made =
-        two_way_cache_add(map->cache, sizeof(*made), PLACES_MOST, place->key);
-    if (made)
-        *made = *place;
-}
-
-/* False: nothing is mapped there. */
-static bool find_place(const struct stack_walk *walk, uint64_t pc, struct offline_place *place)
-{
-    const struct offline_map *map = walk->map;
-    const struct two_way_cache_key key = {map->generation, pc};
-    const struct offline_place *known =
-        map->cache ? two_way_cache_find(map->cache, sizeof(*known), key) : NULL;
-    if (known) {
-        *place = *known;
-        return true;
-    }
-    struct offline_mapping mapping;
-    if (!map->find(map->context, pc, &mapping))
-        return false;
-    *place = place_of(&mapping, key);
-    if (map->cache)
-        remember(map, place);
-    return true;
-}
-
-static bool is_mapped(const struct stack_walk *walk, uint64_t return_pc)
-{
-    struct offline_place place;
-    return find_place(walk, unwind_lookup_pc(return_pc, true), &place);
-}
-
-static struct stack_frame narrow(const struct full_regs *full, bool is_return_address)
-{
-    bool has_fp = full->known >> UNWIND_DWARF_FP & 1;
-    return (struct stack_frame){
-        .regs = {.pc = full->value[UNWIND_DWARF_PC],
-                 .sp = full->value[UNWIND_DWARF_SP],
-                 .fp = has_fp ? full->value[UNWIND_DWARF_FP] : 0},
-        .is_return_address = is_return_address,
-        .fp_is_known = has_fp,
-        .all = full,
-    };
-}
-
-static struct full_regs widen(const struct stack_frame *frame)
-{
-    struct full_regs full = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
-                                      (uint32_t)frame->fp_is_known << UNWIND_DWARF_FP};
-    full.value[UNWIND_DWARF_PC] = frame->regs.pc;
-    full.value[UNWIND_DWARF_SP] = frame->regs.sp;
-    full.value[UNWIND_DWARF_FP] = frame->regs.fp;
-    return full;
-}
-
-/* The way from an alternate signal stack to the interrupted function is no start of a stack. */
-static struct code_map code_of(const struct stack_walk *walk)
-{
-    struct code_map code = *walk->map->code;
-    code.is_made_stack &= !walk->is_interrupted;
-    return code;
-}
-
-static struct caller search_caller(const struct stack_walk *walk, const struct stack_frame *frame)
-{
-    if (!walk->map->code || !keeps_sp(walk))
-        return (struct caller){.evidence = CALLER_NONE};
-    const struct code_map code = code_of(walk);
-    return caller_search(&code, frame, walk->stack);
-}
-
-static bool needs_fp(uint32_t rule)
-{
-    enum row_kind kind = row_kind(rule);
-    return kind == ROW_FP || kind == ROW_FP_DEREF || row_fp(rule) == ROW_FP_AT_FP;
-}
-
-static bool infer_fp(struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
-{
-    if (!walk->map->code || !keeps_sp(walk))
-        return false;
-    frame->fp_is_known = offline_infer_fp(walk->map, walk->stack, rule, frame);
-    walk->inferred_fps += frame->fp_is_known;
-    return frame->fp_is_known;
-}
-
-/* Whether a chain of frame records leads out of the bytes of the stack. */
-static bool is_chain_cut(const struct stack_walk *walk, const struct stack_frame *frame)
-{
-    const uint64_t fp = frame->regs.fp, hi = walk->stack->hi;
-    return frame->is_return_address && fp % 8 == 0 && fp >= hi && fp - hi < FRAME_BYTES_MAX;
-}
-
-/* A step by frame pointer alone: a guess, so the caller must be code. */
-static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct stack_frame *frame)
-{
-    struct unwind_regs caller = frame->regs;
-    if (!frame->fp_is_known)
-        return UNWIND_NO_ROW;
-    if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
-        return is_chain_cut(walk, frame) ? UNWIND_OFF_STACK : UNWIND_NO_ROW;
-    caller.pc = code_address(walk, caller.pc);
-    walk->leads_nowhere = !is_mapped(walk, caller.pc);
-    if (walk->leads_nowhere)
-        return UNWIND_NO_ROW;
-    frame->regs = caller;
-    frame->all = frame->all_inside = NULL;
-    walk->has_lost_sp = !keeps_sp(walk);
-    return UNWIND_OK;
-}
-
-static bool step_out_of_entered_code(struct stack_walk *walk, struct stack_frame *frame)
-{
-    if (!walk->map->code || !keeps_sp(walk))
-        return false;
-    struct caller caller = entered_code_caller(walk->map->code, frame, walk->stack);
-    if (caller.evidence == CALLER_NONE)
-        return false;
-    *frame = caller.frame;
-    walk->evidence = caller.evidence;
-    walk->leads_nowhere = false;
-    return true;
-}
-
-static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack_frame *frame,
-                                           bool *is_signal_frame)
-{
-    struct caller caller = search_caller(walk, frame);
-    struct stack_frame by_fp = *frame;
-    walk->evidence = caller.evidence;
-    switch (caller.evidence) {
-    case CALLER_IS_ROOT:
-        *frame = caller.frame;
-        return UNWIND_END;
-    case CALLER_VERIFIED:
-    case CALLER_PLAUSIBLE:
-        *frame = caller.frame;
-        *is_signal_frame = !frame->is_return_address;
-        return UNWIND_OK;
-    case CALLER_GUESSED: /* but the caller may lie in code newer than the map */
-        if (step_out_of_entered_code(walk, frame))
-            return UNWIND_OK;
-        (void)step_by_frame_pointer(walk, &by_fp);
-        return UNWIND_NO_ROW;
-    case CALLER_BEYOND:
-        return UNWIND_OFF_STACK;
-    case CALLER_UNREADABLE:
-    case CALLER_NONE:
-        break;
-    }
-    enum unwind_result result = step_by_frame_pointer(walk, frame);
-    return result != UNWIND_OK && step_out_of_entered_code(walk, frame) ? UNWIND_OK : result;
-}
-
-/* Whether FP is known after a step by this rule. */
-static bool keeps_fp(uint32_t rule, bool fp_is_known)
-{
-    uint32_t k = row_fp(rule);
-    return fp_is_known || row_kind(rule) == ROW_SIGNAL || (k != ROW_FP_SAME && k != ROW_FP_AT_FP);
-}
-
-static bool is_first_of_stack(const struct stack_walk *walk, uint32_t rule,
-                              const struct stack_frame *frame)
-{
-    enum row_kind kind = row_kind(rule);
-    if (!walk->map->code || !frame->fp_is_known || (kind != ROW_FP && kind != ROW_FP_DEREF))
-        return false;
-    const struct code_map code = code_of(walk);
-    return caller_is_on_another_stack(&code, walk->stack, frame->regs.fp);
-}
-
-static enum unwind_result step_by_row(struct stack_walk *walk, const struct offline_place *place,
-                                      struct stack_frame *frame, bool *is_signal_frame)
-{
-    enum unwind_result result = UNWIND_NO_ROW;
-    *is_signal_frame = row_kind(place->rule) == ROW_SIGNAL;
-    if (!frame->fp_is_known && needs_fp(place->rule) && !infer_fp(walk, place->rule, frame))
-        return UNWIND_COMPLEX;
-    if (!walk->has_lost_sp || row_kind(place->rule) == ROW_END)
-        result = unwind_apply(place->rule, &frame->regs, walk->stack);
-    if (result == UNWIND_NO_ROW)
-        return step_without_cfi(walk, frame, is_signal_frame);
-    if (result == UNWIND_OFF_STACK && is_first_of_stack(walk, place->rule, frame)) {
-        walk->evidence = CALLER_IS_ROOT;
-        return UNWIND_END;
-    }
-    frame->fp_is_known = keeps_fp(place->rule, frame->fp_is_known);
-    frame->all_inside = *is_signal_frame ? NULL : frame->all;
-    frame->all = NULL;
-    return result;
-}
-
-/* Around the system call of clone(): the code before has the same frame. */
-static enum unwind_result step_in_clone(const struct stack_walk *walk, uint32_t rule,
-                                        struct full_regs *full)
-{
-    struct unwind_regs regs = narrow(full, false).regs;
-    uint32_t reg = row_register(rule);
-    if (!(full->known >> reg & 1))
-        return UNWIND_COMPLEX;
-    enum unwind_result result = unwind_apply_register(rule, full->value[reg], &regs, walk->stack);
-    full->value[UNWIND_DWARF_PC] = regs.pc;
-    full->value[UNWIND_DWARF_SP] = regs.sp;
-    return result;
-}
-
-/* The same step for all registers. Behind code without CFI only PC, SP and maybe FP are known. */
-static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *full,
-                                    bool *is_return_address)
-{
-    uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
-    struct offline_place place;
-    bool is_found = find_place(walk, lookup_pc, &place);
-    bool is_signal_frame = false;
-    enum unwind_result result = UNWIND_NO_ROW;
-    if (is_found && place.module)
-        result = unwind_module_step(place.module, lookup_pc - place.bias, full, walk->stack,
-                                    &is_signal_frame);
-    if (result == UNWIND_NO_ROW && is_found && row_kind(place.rule) == ROW_CLONE) {
-        result = step_in_clone(walk, place.rule, full);
-    } else if (result == UNWIND_NO_ROW && is_found) {
-        struct stack_frame frame = narrow(full, *is_return_address);
-        result = step_by_row(walk, &place, &frame, &is_signal_frame);
-        if (result == UNWIND_OK)
-            *full = widen(&frame);
-    }
-    full->value[UNWIND_DWARF_PC] = code_address(walk, full->value[UNWIND_DWARF_PC]);
-    if (result == UNWIND_OK) {
-        *is_return_address = !is_signal_frame;
-        walk->is_interrupted = is_signal_frame;
-    }
-    return result;
-}
-
-/* A complex frame: first its registers, then the step itself. */
-static enum unwind_result step_complex(struct stack_walk *walk)
-{
-    enum unwind_result result = UNWIND_OK;
-    for (; walk->behind > 0 && result == UNWIND_OK; walk->behind--)
-        result = step_full(walk, &walk->full, &walk->full_is_return_address);
-    if (result == UNWIND_OK)
-        result = step_full(walk, &walk->full, &walk->full_is_return_address);
-    walk->frame = narrow(&walk->full, walk->full_is_return_address);
-    return result;
-}
-
-/* A step by a rule other than the place's own: of a cache's walk, and of the registers behind the
- * rows, only the frame reached remains. */
-static void start_over(struct stack_walk *walk)
-{
-    if (walk->map->walks)
-        unwind_cache_other_step(walk->map->walks);
-    walk->full = widen(&walk->frame);
-    walk->full_is_return_address = walk->frame.is_return_address;
-    walk->behind = 0;
-}
-
-static void count_search(struct stack_walk *walk)
-{
-    walk->searched.verified += walk->evidence == CALLER_VERIFIED;
-    walk->searched.plausible += walk->evidence == CALLER_PLAUSIBLE;
-}
-
-/* Whether the step needs memory of the stack that the function came from. */
-static bool is_cut_by_switch(const struct stack_walk *walk, enum unwind_result result,
-                             const struct stack_frame *callee)
-{
-    if (!walk->map->code || (result != UNWIND_COMPLEX && result != UNWIND_OFF_STACK))
-        return false;
-    const struct code_map code = code_of(walk);
-    return caller_has_come_from_another_stack(&code, callee, walk->stack);
-}
-
-static enum unwind_result end_at(struct stack_walk *walk, const struct stack_frame *root)
-{
-    walk->frame = *root;
-    walk->evidence = CALLER_IS_ROOT;
-    return UNWIND_END;
-}
-
-static enum unwind_result step(struct stack_walk *walk, const struct offline_place *place)
-{
-    bool is_signal_frame;
-    struct unwind_cache *walks = walk->map->walks;
-    const struct stack_frame callee = walk->frame;
-    walk->evidence = CALLER_NONE;
-    enum unwind_result result = step_by_row(walk, place, &walk->frame, &is_signal_frame);
-    /* A failing row of the innermost frame may need FP from below SP: was_popped(). */
-    if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
-        if (walks)
-            unwind_cache_other_step(walks);
-        result = step_complex(walk);
-        return is_cut_by_switch(walk, result, &callee) ? end_at(walk, &callee) : result;
-    }
-    if (result == UNWIND_OK) {
-        walk->frame.is_return_address = !is_signal_frame;
-        walk->is_interrupted = is_signal_frame;
-    }
-    count_search(walk);
-    bool is_inferred = !callee.fp_is_known && needs_fp(place->rule);
-    if (is_inferred || (row_kind(place->rule) == ROW_NONE && !walk->frame.fp_is_known)) {
-        start_over(walk);
-        return result;
-    }
-    if (walks && result == UNWIND_OK)
-        unwind_cache_step(walks, place->rule, &callee.regs, &walk->frame.regs);
-    walk->behind++;
-    return result;
-}
+enum { FRAMES_WALKED_MAX = 1 << 20 };
 
 /* The root part is circular until offline_frames_settle(). */
 static void put_frame(const struct offline_frames *frames, size_t index,
-                      const struct stack_walk *walk)
+                      const struct offline_walk *walk)
 {
     if (index >= frames->max)
         index = frames->leaf_max + (index - frames->leaf_max) % (frames->max - frames->leaf_max);
@@ -392,7 +17,7 @@ static void put_frame(const struct offline_frames *frames, size_t index,
         frames->are_return_addresses[index] = walk->frame.is_return_address;
 }
 
-static struct cached_frame frame_of(const struct stack_walk *walk)
+static struct cached_frame frame_of(const struct offline_walk *walk)
 {
     return (struct cached_frame){.regs = walk->frame.regs,
                                  .generation = walk->map->generation,
@@ -400,7 +25,7 @@ static struct cached_frame frame_of(const struct stack_walk *walk)
 }
 
 /* The cached walk from a frame on, if its frames fit. */
-static struct cached_walk *find_known(const struct stack_walk *walk,
+static struct cached_walk *find_known(const struct offline_walk *walk,
                                       const struct offline_frames *frames, size_t at)
 {
     const struct unwind_cache *walks = walk->map->walks;
@@ -412,7 +37,7 @@ static struct cached_walk *find_known(const struct stack_walk *walk,
 }
 
 /* Writes the frames up to the root. Returns the number of frames. */
-static size_t put_known(const struct stack_walk *walk, const struct cached_walk *known,
+static size_t put_known(const struct offline_walk *walk, const struct cached_walk *known,
                         const struct offline_frames *frames, size_t at)
 {
     put_frame(frames, at++, walk);
@@ -427,7 +52,7 @@ static size_t put_known(const struct stack_walk *walk, const struct cached_walk 
     return at;
 }
 
-static struct cached_walk *keep(const struct stack_walk *walk, const struct cached_frame *first,
+static struct cached_walk *keep(const struct offline_walk *walk, const struct cached_frame *first,
                                 const struct cached_walk *joined, bool root_is_in_code)
 {
     if (!walk->map->walks)
@@ -437,7 +62,7 @@ static struct cached_walk *keep(const struct stack_walk *walk, const struct cach
 }
 
 /* Of a walk without a root. */
-static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result result)
+static enum offline_end end_of(const struct offline_walk *walk, enum unwind_result result)
 {
     if (result == UNWIND_OFF_STACK)
         return OFFLINE_CUT;
@@ -448,13 +73,13 @@ static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result
 }
 
 /* The end of a walk at a PC outside of all mappings. */
-static enum offline_end end_outside(const struct stack_walk *walk)
+static enum offline_end end_outside(const struct offline_walk *walk)
 {
     bool has_no_caller = walk->frame.is_return_address && walk->frame.regs.pc == 0;
     return has_no_caller ? OFFLINE_NO_CALLER : OFFLINE_UNMAPPED;
 }
 
-static struct offline_result result_of(const struct stack_walk *walk, size_t count,
+static struct offline_result result_of(const struct offline_walk *walk, size_t count,
                                        enum offline_end end, struct cached_walk *cached)
 {
     return (struct offline_result){.frame_count = count,
@@ -464,7 +89,7 @@ static struct offline_result result_of(const struct stack_walk *walk, size_t cou
                                    .inferred_fps = walk->inferred_fps};
 }
 
-static struct offline_result root_of(const struct stack_walk *walk, size_t count,
+static struct offline_result root_of(const struct offline_walk *walk, size_t count,
                                      bool root_is_in_code, struct cached_walk *cached)
 {
     struct offline_result result = result_of(walk, count, OFFLINE_ROOT, cached);
@@ -473,7 +98,7 @@ static struct offline_result root_of(const struct stack_walk *walk, size_t count
 }
 
 /* Frames of the result may exceed the room. */
-static struct offline_result walk_up(struct stack_walk *walk, const struct offline_frames *frames)
+static struct offline_result walk_up(struct offline_walk *walk, const struct offline_frames *frames)
 {
     const struct cached_frame first = frame_of(walk);
     const size_t most = frames->leaf_max ? FRAMES_WALKED_MAX : frames->max;
@@ -487,13 +112,13 @@ static struct offline_result walk_up(struct stack_walk *walk, const struct offli
         }
         uint64_t lookup_pc = unwind_lookup_pc(walk->frame.regs.pc, walk->frame.is_return_address);
         struct offline_place place;
-        bool is_found = find_place(walk, lookup_pc, &place);
+        bool is_found = offline_find_place(walk, lookup_pc, &place);
         /* A caller outside of code is no frame; the innermost PC was sampled. */
         if (is_found || count == 0)
             put_frame(frames, count, walk);
         if (!is_found)
             return result_of(walk, count ? count : 1, end_outside(walk), NULL);
-        enum unwind_result result = step(walk, &place);
+        enum unwind_result result = offline_step(walk, &place);
         if (result == UNWIND_END) {
             put_frame(frames, count, walk); /* maybe another address of the root */
             bool is_in_code = walk->evidence == CALLER_IS_ROOT;
@@ -510,10 +135,10 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
                                         const struct stack_view *stack,
                                         const struct offline_frames *frames)
 {
-    struct stack_walk walk = {
+    struct offline_walk walk = {
         .map = map,
         .stack = stack,
-        .frame = narrow(regs, first_is_return_address),
+        .frame = offline_frame_of(regs, first_is_return_address),
         .full = *regs,
         .full_is_return_address = first_is_return_address,
     };

@@ -8,6 +8,7 @@
 
 #include "unwind/offline_frames.h"
 #include "unwind/offline_map.h"
+#include "unwind/offline_step.h"
 
 enum offline_end {
     OFFLINE_ROOT,      /* a frame with undefined return address */
@@ -19,11 +20,6 @@ enum offline_end {
     OFFLINE_GUESS,     /* code without CFI, and a single caller that is no more than a guess */
     OFFLINE_NO_CALLER, /* the return address is 0, as on the stacks of most coroutines */
     OFFLINE_NO_FP,     /* of a look only: JIT code that sets up no frame pointer */
-};
-
-/* Callers found by the caller search in a walk. */
-struct offline_callers {
-    size_t verified, plausible;
 };
 
 struct offline_result {
