@@ -266,23 +266,29 @@ static void frames_before_a_caller_that_is_nowhere_are_kept(void **state)
     release(&c);
 }
 
+/* At 0x10111 in code without CFI, with the words from SP 0x7000 on, and FP 0x7010. */
+static struct offline_result unwind_jit_code(const uint64_t words[8], uint64_t frames[8])
+{
+    const struct offline_mapping jit = {0x10000, 0x20000, 0, NULL};
+    const struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words, NULL};
+    struct full_regs regs = {.known = UINT32_MAX};
+    regs.value[UNWIND_DWARF_PC] = 0x10111;
+    regs.value[UNWIND_DWARF_SP] = 0x7000;
+    regs.value[UNWIND_DWARF_FP] = 0x7010;
+    return offline_unwind(&jit, 1, &regs, false, &stack, frames, 8);
+}
+
 /* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code.
  */
 static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
 {
     (void)state;
-    const struct offline_mapping jit = {0x10000, 0x20000, 0, NULL};
     const uint64_t words[8] = {
         0, 0, 0x7030, 0x10222, /* 0x7010: FP and return address */
         0, 0, 0x7999, 0x666,   /* 0x7030: … of a caller that is no code */
     };
-    struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words, NULL};
-    struct full_regs regs = {.known = UINT32_MAX};
-    regs.value[UNWIND_DWARF_PC] = 0x10111;
-    regs.value[UNWIND_DWARF_SP] = 0x7000;
-    regs.value[UNWIND_DWARF_FP] = 0x7010;
     uint64_t frames[8];
-    struct offline_result result = offline_unwind(&jit, 1, &regs, false, &stack, frames, 8);
+    struct offline_result result = unwind_jit_code(words, frames);
     assert_int_equal(result.end, OFFLINE_NO_CODE);
     assert_int_equal(result.frame_count, 2);
     assert_int_equal(frames[0], 0x10111);
@@ -292,15 +298,9 @@ static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
 static void a_chain_of_frame_records_that_leaves_the_copy_is_cut(void **state)
 {
     (void)state;
-    const struct offline_mapping jit = {0x10000, 0x20000, 0, NULL};
     const uint64_t words[8] = {0, 0, 0x8000, 0x10222}; /* 0x7010: FP and return address */
-    struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words, NULL};
-    struct full_regs regs = {.known = UINT32_MAX};
-    regs.value[UNWIND_DWARF_PC] = 0x10111;
-    regs.value[UNWIND_DWARF_SP] = 0x7000;
-    regs.value[UNWIND_DWARF_FP] = 0x7010;
     uint64_t frames[8];
-    struct offline_result result = offline_unwind(&jit, 1, &regs, false, &stack, frames, 8);
+    struct offline_result result = unwind_jit_code(words, frames);
     assert_int_equal(result.end, OFFLINE_CUT);
     assert_int_equal(result.frame_count, 2);
     assert_int_equal(frames[1], 0x10222);
