@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The end of x86-64 user addresses (Linux Documentation/arch/x86/x86_64/mm.rst). With 5 levels of
@@ -96,6 +97,15 @@ static inline bool record_are_user_frames(const uint64_t *frames, uint32_t count
     for (uint32_t i = 0; i < count; i++)
         bits |= frames[i];
     return bits < RECORD_ADDRESSES_END;
+}
+
+/* The number of frames up to the first word outside of all user addresses, which ends a stack. */
+static inline size_t record_user_frames(const uint64_t *frames, size_t count)
+{
+    size_t users = 0;
+    while (users < count && frames[users] < RECORD_ADDRESSES_END)
+        users++;
+    return users;
 }
 
 /*

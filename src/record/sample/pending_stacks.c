@@ -86,9 +86,7 @@ static void note_module(struct record_summary *summary, const struct process_map
 /* Stack words other than user addresses end the stack. */
 static void cut_at_no_address(struct offline_result *result, const uint64_t *frames)
 {
-    size_t count = 0;
-    while (count < result->frame_count && frames[count] < RECORD_ADDRESSES_END)
-        count++;
+    size_t count = record_user_frames(frames, result->frame_count);
     if (count < result->frame_count)
         *result = (struct offline_result){
             .end = OFFLINE_UNMAPPED,

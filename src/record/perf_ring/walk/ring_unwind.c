@@ -45,15 +45,6 @@ static enum record_cut cut_of(struct ring_unwinder *unwinder, enum offline_end e
     }
 }
 
-/* Frames from stack words above all user addresses end the stack. */
-static size_t user_frames(const uint64_t *frames, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (frames[i] >= RECORD_ADDRESSES_END)
-            return i;
-    return count;
-}
-
 /* Notes the root of a complete walk, and continues a walk at the end of its copy. */
 static void use_callchain(struct ring_unwinder *unwinder, struct ring_process *process,
                           const struct ring_record *record, struct walked_sample *sample)
@@ -97,7 +88,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     const struct offline_frames out = {
         .pcs = unwinder->frames, .max = max, .leaf_max = record_frames_leaf(max)};
     struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
-    size_t count = user_frames(unwinder->frames, result.frame_count);
+    size_t count = record_user_frames(unwinder->frames, result.frame_count);
     unwinder->summary->callers_verified += result.searched.verified;
     unwinder->summary->callers_plausible += result.searched.plausible;
     sample->frames = unwinder->frames;

@@ -89,16 +89,6 @@ static int check_unmoved(const struct thread_files *files, struct blocked_look *
     return err;
 }
 
-/* Number of frames up to the first stack word above all user addresses. */
-static uint32_t user_frames(const struct blocked_looker *looker,
-                            const struct offline_result *result)
-{
-    uint32_t count = 0;
-    while (count < result->frame_count && looker->frames[count] < RECORD_ADDRESSES_END)
-        count++;
-    return count;
-}
-
 static bool ends_in_jit_code(const struct look_process *process, const struct look_end *end,
                              const uint64_t *frames)
 {
@@ -113,7 +103,8 @@ static bool ends_in_jit_code(const struct look_process *process, const struct lo
 static struct look_end end_of(struct blocked_looker *looker, const struct look_process *process,
                               const struct offline_result *result)
 {
-    struct look_end end = {.frame_count = user_frames(looker, result)};
+    struct look_end end = {.frame_count =
+                               (uint32_t)record_user_frames(looker->frames, result->frame_count)};
     const struct jit_stack stack = {process->pid, process->map, looker->frames, end.frame_count};
     end.why = end.frame_count == result->frame_count ? result->end : OFFLINE_UNMAPPED;
     if (end.why == OFFLINE_ROOT)
