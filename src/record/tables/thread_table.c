@@ -12,7 +12,7 @@
 /* A thread's name is read from /proc soon after its start, then less and less often: a read takes
  * 6 us, and programs have thousands of threads. */
 #define NAME_FIRST_NS 5000000
-#define NAME_FACTOR 16
+#define NAME_FACTOR 8
 
 void thread_set_name(struct thread_table *table, struct thread *thread, const char name[16],
                      uint64_t time_ns)
@@ -41,8 +41,8 @@ void thread_refresh_name(struct thread_table *table, struct thread *thread)
     char name[16] = {0};
     if (proc_name(thread->process->pid, thread->tid, name) == 0)
         thread_set_name(table, thread, name, table->round->now_ns);
-    thread->name_wait_ns *= NAME_FACTOR;
     thread->name_due_ns = table->round->now_ns + thread->name_wait_ns;
+    thread->name_wait_ns *= NAME_FACTOR;
 }
 
 static void free_slot(struct thread_memory *shared)
