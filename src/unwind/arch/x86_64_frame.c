@@ -196,14 +196,27 @@ static void begin_path(struct tracking *t, size_t at)
     t->has_ended = false;
 }
 
+/* push of a register, an immediate, or memory (ff /6). */
+static bool is_push(const struct instruction *in)
+{
+    bool is_group = in->opcode == 0xff && (*in->modrm >> 3 & 7) == 6;
+    return (in->opcode & 0xf8) == 0x50 || in->opcode == 0x68 || in->opcode == 0x6a || is_group;
+}
+
+/* pop into a register or memory. */
+static bool is_pop(const struct instruction *in)
+{
+    return (in->opcode & 0xf8) == 0x58 || in->opcode == 0x8f;
+}
+
 static void track(struct tracking *t, const struct instruction *in)
 {
     uint8_t opcode = in->opcode;
     if (!in->is_plain)
         return;
-    if ((opcode & 0xf8) == 0x50 || opcode == 0x68 || opcode == 0x6a)
+    if (is_push(in))
         track_push(t, in);
-    else if ((opcode & 0xf8) == 0x58)
+    else if (is_pop(in))
         shrink(t, 8);
     else if ((opcode == 0x83 || opcode == 0x81) && in->rex == (0x40 | REX_W))
         track_sp_arithmetic(t, in);

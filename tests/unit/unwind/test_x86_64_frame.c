@@ -58,6 +58,19 @@ static void popped_arguments_are_no_epilogue(void **state)
     assert_true(frame.is_known && frame.return_bytes == 56);
 }
 
+/* push (%rsp); push $0; call; pop %rcx; pop %rsi; pop 8(%rsp) */
+static void words_of_memory_are_pushed_and_popped(void **state)
+{
+    (void)state;
+    const uint8_t code[] = {PROLOGUE, 0xff, 0x34, 0x24, 0x6a, 0,    0xe8, 0,    0,   0,
+                            0,        0x59, 0x5e, 0x8f, 0x44, 0x24, 0x08, 0xff, 0xd0};
+    assert_int_equal(x86_64_frame_at(code, 19).return_bytes, 72);
+    assert_int_equal(x86_64_frame_at(code, 21).return_bytes, 56);
+    assert_int_equal(x86_64_frame_at(code, 25).return_bytes, 48);
+    struct code_frame frame = x86_64_frame_at(code, sizeof(code)); /* call *%rax pushes nothing */
+    assert_true(frame.is_known && frame.return_bytes == 48);
+}
+
 /* The branch skips the first push and a return: test %rdi, %rdi; jz; push %rbx; pop %rbx; ret */
 static void behind_a_return_the_frame_is_that_of_the_jump(void **state)
 {
@@ -171,6 +184,7 @@ int main(void)
         cmocka_unit_test(behind_a_return_the_frame_is_as_before_the_epilogue),
         cmocka_unit_test(pops_apart_from_one_another_are_one_epilogue),
         cmocka_unit_test(popped_arguments_are_no_epilogue),
+        cmocka_unit_test(words_of_memory_are_pushed_and_popped),
         cmocka_unit_test(behind_a_return_the_frame_is_that_of_the_jump),
         cmocka_unit_test(fp_may_be_saved_by_a_move),
         cmocka_unit_test(frame_pointers_lead_to_the_return_address),
