@@ -62,7 +62,6 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                         .kernel_only = options->kernel_only,
                                         .has_system = config->reach == REACH_SYSTEM};
     source->unwinder.modules = &source->modules;
-    source->unwinder.summary = config->summary;
 }
 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)
@@ -130,6 +129,7 @@ static bool find_main_stack(struct ring_process *process, const struct walked_sa
     return process->stack_start_avma != 0;
 }
 
+/* Once more where the first walk of a process shows what to read of the process before. */
 static bool walk(struct ring_source *source, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {
@@ -150,6 +150,8 @@ static bool find_user_frames(struct ring_source *source, struct ring_process *pr
                              const struct ring_record *record, struct walked_sample *sample)
 {
     bool has_frames = walk(source, process, record, sample);
+    source->samples.summary->callers_verified += source->unwinder.searched.verified;
+    source->samples.summary->callers_plausible += source->unwinder.searched.plausible;
     /* A task without memory has no user stack: a kernel thread, or the end of a process. */
     if (!has_frames)
         sample->is_complete = record->abi == PERF_SAMPLE_REGS_ABI_NONE;

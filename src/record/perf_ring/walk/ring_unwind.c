@@ -65,6 +65,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {
     struct full_regs regs;
+    unwinder->searched = (struct offline_callers){0};
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
         !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers))
         return false;
@@ -89,8 +90,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
         .pcs = unwinder->frames, .max = max, .leaf_max = record_frames_leaf(max)};
     struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
     size_t count = record_user_frames(unwinder->frames, result.frame_count);
-    unwinder->summary->callers_verified += result.searched.verified;
-    unwinder->summary->callers_plausible += result.searched.plausible;
+    unwinder->searched = result.searched;
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
     sample->dropped = count > record_frames_leaf(max) ? result.dropped : 0;

@@ -10,13 +10,13 @@
 #include "unwind/offline.h"
 
 struct ring_unwinder {
-    struct ring_modules *modules;   /* borrowed */
-    struct record_summary *summary; /* borrowed */
+    struct ring_modules *modules; /* borrowed */
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;
     struct stack_pages pages;
-    uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk */
+    uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk, */
+    struct offline_callers searched;    /* and its callers found by caller search */
 };
 
 /* Sets frames, completeness and cut of the sample. False: no user registers (kernel mode of a task
