@@ -157,6 +157,11 @@ class Command(Outside):
         """Of main, a thread and a child, while threads come and go; each sample has one of the two sizes."""
         self.check_deep("deep_frames_static")
 
+    def test_copies_grow_after_the_first_deep_stacks(self):
+        run = self.record(rec.target("deep_frames_static"), 300, rec_options=["-F", "100"])
+        self.assertGreater(run.count("samples"), 60)
+        self.assertLess(run.count("samples") - run.count("complete"), 10)
+
     def test_frame_pointers_lead_beyond_the_largest_copy(self):
         self.check_deep("deep_frames_framed")
 

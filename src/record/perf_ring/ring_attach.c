@@ -80,6 +80,7 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
 static struct ring_process *new_process(struct ring_source *source, pid_t pid, bool is_in_file)
 {
     struct ring_process *process = ring_tasks_attach(&source->tasks, pid, is_in_file);
+    source->started_ns = source->round->now_ns;
     if (process && process->events)
         return process;
     if (process)

@@ -12,8 +12,10 @@
 
 /* Evidence that more than one of CUTS_PARTS stacks is larger than the copy. */
 enum { CUTS_MIN = 10, CUTS_PARTS = 100 };
-/* Between rounds, at the start of a recording and after a cut copy. */
-#define SOON_NS 10000000
+/* Evidence of a program that has gone deep: each of the latest stacks, or all stacks so far. */
+enum { LATEST_CUTS_MIN = 3 };
+/* Between rounds, after the start of a process and after a cut copy. */
+#define SOON_NS 2000000
 #define START_NS 200000000
 /* A ring must hold this many large samples. */
 enum { SAMPLES_IN_RING = 32 };
@@ -32,8 +34,11 @@ static uint32_t larger_bytes(const struct ring_source *source)
 
 static bool has_many_cuts(const struct event_set *set)
 {
-    return set && set->count > 0 && !set->keeps_size && set->cuts >= CUTS_MIN &&
-           set->cuts > set->samples / CUTS_PARTS;
+    if (!set || set->count == 0 || set->keeps_size)
+        return false;
+    bool are_part = set->cuts >= CUTS_MIN && set->cuts > set->samples / CUTS_PARTS;
+    bool are_all = set->cuts > 0 && set->cuts == set->samples;
+    return are_part || are_all || set->latest_cuts >= LATEST_CUTS_MIN;
 }
 
 static struct event_set *find_cut_set(const struct ring_source *source)
@@ -165,7 +170,7 @@ static void grow(struct ring_source *source, struct event_set *set)
 
 uint64_t ring_growth_wait_ns(const struct ring_source *source, uint64_t wait_ns)
 {
-    bool is_start = source->round->now_ns < source->opened_ns + START_NS;
+    bool is_start = source->round->now_ns < source->started_ns + START_NS;
     return (is_start || source->has_new_cuts) && wait_ns > SOON_NS ? SOON_NS : wait_ns;
 }
 

@@ -30,7 +30,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     const struct record_options *options = config->options;
     bool exclude_kernel = options->exclude_kernel || !thread_events_may_sample_kernel();
     source->round = config->round;
-    source->opened_ns = config->round->now_ns;
+    source->started_ns = config->round->now_ns;
     source->can_grow = !has_bursts(options);
     source->options = options;
     source->events =
@@ -197,6 +197,7 @@ static void count_cut(struct ring_source *source, struct event_set *set,
         return;
     set->samples++;
     set->cuts += is_cut && record->is_stack_full;
+    set->latest_cuts = is_cut && record->is_stack_full ? set->latest_cuts + 1 : 0;
     source->has_new_cuts |= is_cut && source->can_grow && !set->keeps_size;
 }
 

@@ -42,7 +42,7 @@ struct ring_source {
     struct ring_copier copier;
     bool has_left; /* copied records, after the time limit of a round */
     struct thread_events events;
-    uint64_t opened_ns;
+    uint64_t started_ns;       /* of the latest process with events of its own */
     bool can_grow;             /* clocks: see ring_growth.h */
     bool has_new_cuts;         /* of events that can be replaced */
     uint32_t stack_bytes_max;  /* of any event */

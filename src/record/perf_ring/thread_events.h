@@ -30,6 +30,7 @@ struct event_set {
     uint64_t *lost;         /* borrowed: takes the samples lost by closed events; NULL */
     uint64_t lost_before;   /* samples, that do not count */
     uint32_t samples, cuts; /* cut: the stack is larger than its copy */
+    uint32_t latest_cuts;   /* in a row, up to the latest sample */
     bool keeps_size;        /* the events were replaced, or cannot be */
 };
 
