@@ -225,6 +225,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"complete", summary->complete},
         {"fibers", summary->fibers},
         {"lost_events", summary->lost_events},
+        {"short_ring_bytes", summary->short_ring_bytes},
         {"merged", summary->merged},
         {"misses", summary->misses},
         {"callers_verified", summary->callers_verified},

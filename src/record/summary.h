@@ -147,8 +147,12 @@ struct record_summary {
     size_t cut_module_count;
     uint64_t lost[RECORD_LOSSES];
     uint64_t lost_events; /* of recorders other than cpu */
-    uint64_t merged;      /* signals with the weight added to the next sample */
-    uint64_t misses;      /* samples finished by the launcher */
+    /* Of each kernel ring, where the locked memory of the user has no room for larger ones; else
+     * 0. */
+    uint64_t short_ring_bytes;
+    uint32_t short_rings;
+    uint64_t merged; /* signals with the weight added to the next sample */
+    uint64_t misses; /* samples finished by the launcher */
     /* frames found by their call instructions, in code without CFI: calls of this function, and
      * callers of unknown target at the place given by the prologue */
     uint64_t callers_verified, callers_plausible;

@@ -37,6 +37,12 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
     }
 }
 
+static bool are_rings_short(const struct record_summary *summary, enum record_loss loss)
+{
+    return loss == RECORD_LOST_RING_FULL && !summary->lost[RECORD_LOST_AWAY] &&
+           summary->short_ring_bytes > 0;
+}
+
 static void find_losses(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t lost = record_lost(summary), taken = record_taken(summary);
@@ -44,7 +50,17 @@ static void find_losses(struct diagnostic_list *list, const struct record_summar
     for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
         if (summary->lost[loss] > summary->lost[worst])
             worst = loss;
-    if (diagnostic_percent(lost, taken) >= DIAGNOSTIC_PERCENT_MIN)
+    if (diagnostic_percent(lost, taken) < DIAGNOSTIC_PERCENT_MIN)
+        return;
+    if (are_rings_short(summary, worst))
+        diagnostic_add(list, diagnostic_percent(lost, taken),
+                       "lost %s of the samples (%s): the limit of locked memory leaves %s for each "
+                       "of the %s rings; raise the limit (ulimit -l, kernel.perf_event_mlock_kb), "
+                       "choose fewer events or a longer period (-e, -c, -F), or run rec as root",
+                       format_percent(lost, taken).text, record_loss_name(worst),
+                       format_bytes(summary->short_ring_bytes).text,
+                       format_count(summary->short_rings).text);
+    else
         diagnostic_add(list, diagnostic_percent(lost, taken), "lost %s of the samples (%s): %s",
                        format_percent(lost, taken).text, record_loss_name(worst),
                        remedy_for_loss(worst, summary));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Growth of the stack copies. Copies begin small: a ring keeps the whole size for each sample.
- * Where more than 1 % of the stacks are larger, events with larger copies replace the events:
+ * Where stacks are larger, events with larger copies replace the events:
  *
  *     time ────────────────────────── since_ns ──────────────▶
  *     small copies  ██████████████████████│░░░░ closed

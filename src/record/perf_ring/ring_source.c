@@ -75,6 +75,10 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
     if (err)
         return err;
     connect(source, config);
+    if (source->rings.is_short) {
+        config->summary->short_ring_bytes = ring_set_ring_bytes(&source->rings);
+        config->summary->short_rings = (uint32_t)source->rings.count;
+    }
     if (options->kernel_stacks && !config->has_kernel_image)
         kernel_image_write(config->file, config->round->now_ns);
     err = ring_modules_open(&source->modules, config->open_files);

@@ -56,7 +56,15 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     (void)state;
     struct record_summary summary = good();
     summary.lost[RECORD_LOST_RING_FULL] = 2500;
-    expect_one(&summary, "lost 20.0 % of the samples (ring-full)");
+    expect_one(&summary, "lost 20.0 % of the samples (ring-full): rec could not keep up");
+    summary.short_ring_bytes = 1000000;
+    summary.short_rings = 6;
+    expect_one(&summary,
+               "lost 20.0 % of the samples (ring-full): the limit of locked memory leaves "
+               "1.0 MB for each of the 6 rings; raise the limit (ulimit -l, "
+               "kernel.perf_event_mlock_kb), choose fewer events");
+    summary.lost[RECORD_LOST_AWAY] = 1;
+    expect_one(&summary, "lost 20.0 % of the samples (ring-full): rec was stopped");
     summary = good();
     summary.lost[RECORD_LOST_NO_THREAD] = 2500;
     expect_one(&summary, "lost 20.0 % of the samples (no-thread): in starting or ending threads");

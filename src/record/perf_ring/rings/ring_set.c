@@ -60,6 +60,7 @@ int ring_set_open(struct ring_set *set, const char *processors, size_t events, b
     if (!set->rings)
         return -ENOMEM;
     int err = count == 0 ? -ENOENT : open_rings(set, list, count, rings, bytes);
+    set->is_short = is_short_of_memory(set, err, bytes);
     while (is_short_of_memory(set, err, bytes) && bytes > RING_BYTES_MIN) {
         close_rings(set);
         bytes /= 2;

@@ -10,6 +10,7 @@
 struct ring_set {
     struct kernel_ring *rings; /* owned; the first event first */
     size_t count;
+    bool is_short; /* the rings are smaller than wanted: the locked memory is limited */
 };
 
 /* processors: "0-3,6"; NULL: all. has_bursts: of events that come as fast as the program can make
