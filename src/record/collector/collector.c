@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collector/collector_parts.h"
 
+#include "base/prompt_thread.h"
 #include "record/account/unmet_children.h"
 #include "record/collector/collector_connect.h"
 #include "record/events/event_list.h"
@@ -226,6 +227,9 @@ static void *collector_thread(void *argument)
 {
     struct collector *collector = argument;
     uint32_t *doorbell = &collector->config.session->requests->doorbell;
+    /* At low rates rings have room for a late round, and starts under load take longer by this. */
+    if (collector->poll.is_short)
+        prompt_thread_begin();
     collector->can_idle = collector->poll.may_idle && idle_wakeup_prepare(doorbell);
     while (!load_acquire(&collector->stop)) {
         run_round(collector);

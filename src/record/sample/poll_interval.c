@@ -20,12 +20,15 @@ void poll_interval_start(struct poll_interval *poll, uint64_t period_ns)
     /* A ring must not fill meanwhile, not even with the deepest stacks. */
     uint64_t deepest_bytes = 8 * budget_amount(BUDGET_FRAMES) + RECORD_BYTES;
     uint64_t longest_ns = SESSION_RING_BYTES / deepest_bytes * period_ns;
+    bool is_short = longest_ns < ROUND_MAX_NS;
     if (longest_ns > ROUND_MAX_NS)
         longest_ns = ROUND_MAX_NS;
     if (longest_ns < ROUND_MIN_NS)
         longest_ns = ROUND_MIN_NS;
-    *poll = (struct poll_interval){
-        .wait_ns = ROUND_MIN_NS, .longest_ns = longest_ns, .may_idle = longest_ns >= IDLE_NEEDS_NS};
+    *poll = (struct poll_interval){.wait_ns = ROUND_MIN_NS,
+                                   .longest_ns = longest_ns,
+                                   .may_idle = longest_ns >= IDLE_NEEDS_NS,
+                                   .is_short = is_short};
 }
 
 /* Stack copies fill rings quickly, large copies most of all. */

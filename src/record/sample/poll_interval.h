@@ -21,6 +21,7 @@
 struct poll_interval {
     uint64_t wait_ns, longest_ns;
     bool may_idle; /* the rate allows a long sleep */
+    bool is_short; /* the rate does not allow the usual longest wait */
 };
 
 /* Facts of the last round. */

@@ -47,6 +47,15 @@ static void bursts_allow_the_shortest_sleeps_only(void **state)
     assert_int_equal(poll_interval_next(&poll, &rung, false), ROUND_MIN_NS);
 }
 
+/* A ring of deep stacks is full after 62 samples. */
+static void rates_whose_rings_fill_within_a_long_sleep_are_short(void **state)
+{
+    (void)state;
+    assert_false(started(MS).is_short);
+    assert_true(started(MS / 10).is_short);
+    assert_true(started(0).is_short);
+}
+
 /* The perf rings ask for a round without a sleep while they have records left. */
 static void a_round_without_a_sleep_is_followed_by_sleeps(void **state)
 {
@@ -125,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_rounds_double_up_to_a_limit),
         cmocka_unit_test(bursts_allow_the_shortest_sleeps_only),
+        cmocka_unit_test(rates_whose_rings_fill_within_a_long_sleep_are_short),
         cmocka_unit_test(a_round_without_a_sleep_is_followed_by_sleeps),
         cmocka_unit_test(the_longest_sleep_fits_the_rate),
         cmocka_unit_test(what_is_under_way_is_taken_soon),

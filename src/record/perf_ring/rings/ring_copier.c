@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/rings/ring_copier.h"
 
+#include "base/prompt_thread.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
-/* Only with the privilege. */
-#define NICE (-15)
 
 static void signal_event(int fd)
 {
@@ -65,7 +63,7 @@ static void *copier_thread(void *argument)
 {
     struct ring_copier *copier = argument;
     const struct pollfd *stop = &copier->polled[copier->ring_count];
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+    prompt_thread_begin();
     while (poll(copier->polled, copier->ring_count + 1, -1) < 0 || !stop->revents) {
         for (size_t i = 0; i < copier->ring_count; i++)
             if (copier->polled[i].revents)
