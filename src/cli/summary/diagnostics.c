@@ -136,8 +136,19 @@ static const char *explain_missing_cfi(const char *path)
                                 "-fasynchronous-unwind-tables, or written by hand)";
 }
 
+/* A sampler walks stacks in place. */
+static const char *explain_copy(const struct record_summary *summary)
+{
+    return summary->engine == RECORD_ENGINE_PERF_RING
+               ? "stacks larger than the kernel's copies (64 KiB at most): with `rec -- COMMAND` "
+                 "and "
+                 "without --engine, a dynamic program has no such limit"
+               : "stacks larger than the copied part";
+}
+
 /* path: where most of these stacks end; NULL: unknown. */
-static const char *explain_cut(enum record_cut cut, const char *path)
+static const char *explain_cut(const struct record_summary *summary, enum record_cut cut,
+                               const char *path)
 {
     switch (cut) {
     case RECORD_CUT_NO_CFI:
@@ -149,7 +160,7 @@ static const char *explain_cut(enum record_cut cut, const char *path)
         return "unknown code: JIT code without frame pointers, or a library loaded just before the "
                "end of the process";
     case RECORD_CUT_STACK_COPY:
-        return "stacks larger than the copied part";
+        return explain_copy(summary);
     case RECORD_CUT_STACK_PAGE:
         return "pages of the stack not written yet, where the kernel ends its copy";
     case RECORD_CUT_FOREIGN:
@@ -209,7 +220,7 @@ static void find_cuts(struct diagnostic_list *list, const struct record_summary 
         diagnostic_add(list, diagnostic_percent(cuts, summary->samples),
                        "%s of the stacks are incomplete%s: %s",
                        format_percent(cuts, summary->samples).text, place,
-                       is_runtime ? by_runtime : explain_cut(cut, path));
+                       is_runtime ? by_runtime : explain_cut(summary, cut, path));
 }
 
 /* The timer engine samples on the tick of the kernel: exact weights, fewer samples. */

@@ -92,6 +92,13 @@ static void each_flaw_has_its_size_and_remedy(void **state)
         record_cut_add(&summary, RECORD_CUT_FOREIGN, "/usr/bin/sbcl");
     expect_one(&summary, "5.0 % of the stacks are incomplete, most in sbcl: stacks allocated by ");
     summary = good();
+    summary.cut[RECORD_CUT_STACK_COPY] = 500;
+    expect_one(&summary, "5.0 % of the stacks are incomplete: stacks larger than the copied part");
+    summary.engine = RECORD_ENGINE_PERF_RING;
+    expect_one(&summary,
+               "5.0 % of the stacks are incomplete: stacks larger than the kernel's copies "
+               "(64 KiB at most): with `rec -- COMMAND`");
+    summary = good();
     summary.cpu_seen_ns -= summary.cpu_seen_ns / 10;
     expect_one(&summary, "10.0 % of the CPU time has no samples");
     summary = good();
