@@ -139,7 +139,7 @@ class ProgramState(rec.Case):
 
     def test_the_first_function_of_a_stack_is_the_root_from_outside(self):
         self.need_engine("perf-ring")
-        for code, root in (([], "call_on"), (["copied"], "call_on")):
+        for code, root in ((["in-thread"], "call_on"), (["copied"], "call_on")):
             self.check_root_of_made_stack(code, root, ["--engine=perf-ring"])
 
     def check_root_of_made_stack(self, code, root, options):

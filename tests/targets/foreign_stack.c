@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * foreign_stack MILLISECONDS [copied|computed]: a program that goes on on a stack it made itself, as
+ * foreign_stack MILLISECONDS [copied|computed|in-thread]: a program that goes on on a stack it made itself, as
  * Lisp systems do: four pages deep, in code with frame pointers and without CFI; copied: of memory
  * that no file holds; computed: the first function has CFI, and its CFA is in memory of the stack
- * before.
+ * before; in-thread: in another thread than the main one.
  */
 #include "burn.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,17 +75,31 @@ static const void *copy_of_deep(void)
     return code == MAP_FAILED ? NULL : memcpy(code, deep, (size_t)(deep_end - deep));
 }
 
+static uint64_t end_ns;
+static const void *function = deep;
+static caller *call = call_on;
+
+static void *work(void *stack)
+{
+    while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+        call((char *)stack + STACK_BYTES, function, DEPTH, 1000000);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
-    const void *function = is_mode(argc, argv, "copied") ? copy_of_deep() : deep;
-    caller *call = is_mode(argc, argv, "computed") ? call_computed : call_on;
+    pthread_t thread;
+    end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
+    function = is_mode(argc, argv, "copied") ? copy_of_deep() : deep;
+    call = is_mode(argc, argv, "computed") ? call_computed : call_on;
     char *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!function || stack == MAP_FAILED)
         return 1;
-    while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
-        call(stack + STACK_BYTES, function, DEPTH, 1000000);
+    if (!is_mode(argc, argv, "in-thread"))
+        work(stack);
+    else if (pthread_create(&thread, NULL, work, stack) != 0 || pthread_join(thread, NULL) != 0)
+        return 1;
     puts("done");
     return 0;
 }

@@ -121,11 +121,10 @@ void ring_source_meet(void *context, pid_t pid, pid_t tid, uint64_t time_ns)
     (void)process_of(context, &record);
 }
 
-/* Read for the first incomplete stack: few programs have stacks of their own. */
-static bool find_main_stack(struct ring_process *process, const struct walked_sample *sample)
+static bool find_main_stack(struct ring_process *process)
 {
     struct proc_stat stat;
-    if (sample->is_complete || process->is_stack_known)
+    if (process->is_stack_known)
         return false;
     process->is_stack_known = true;
     process->stack_start_avma =
@@ -133,7 +132,16 @@ static bool find_main_stack(struct ring_process *process, const struct walked_sa
     return process->stack_start_avma != 0;
 }
 
-/* Once more where the first walk of a process shows what to read of the process before. */
+/* For the first incomplete stack of a thread: few programs have stacks of their own. */
+static bool find_own_stack(struct ring_source *source, struct ring_process *process,
+                           const struct ring_record *record)
+{
+    if (record->tid == record->pid)
+        return find_main_stack(process);
+    return thread_stacks_read(&source->unwinder.stacks, (pid_t)record->pid, (pid_t)record->tid);
+}
+
+/* Once more where the first walk shows what to read of the process before. */
 static bool walk(struct ring_source *source, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {
@@ -141,7 +149,7 @@ static bool walk(struct ring_source *source, struct ring_process *process,
         ring_maps_read(&source->maps, process, process->process.start_ns);
     if (!ring_unwind(&source->unwinder, process, record, sample))
         return false;
-    if (find_main_stack(process, sample))
+    if (!sample->is_complete && find_own_stack(source, process, record))
         (void)ring_unwind(&source->unwinder, process, record, sample);
     bool leads_out = !sample->is_complete && sample->cut == RECORD_CUT_UNMAPPED;
     if (leads_out && ring_maps_read(&source->maps, process, record->time_ns))

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
+#define MAPS_BYTES_MAX (64u << 20)
 
 /* PROCMAP_QUERY, as in linux/fs.h of later kernels: returns the first mapping at or after an
  * address with all these properties. */
@@ -157,7 +158,7 @@ int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size)
 static int read_text(struct proc_maps *maps, int fd)
 {
     struct buffer text = {0};
-    int err = io_read_all(fd, &text, 64u << 20);
+    int err = io_read_all(fd, &text, MAPS_BYTES_MAX);
     if (err == 0)
         err = proc_maps_parse(maps, (const char *)text.bytes, text.size);
     buffer_free(&text);
@@ -261,4 +262,36 @@ void proc_maps_free(struct proc_maps *maps)
         map_path_release(maps->mappings[i].path);
     free(maps->mappings);
     *maps = (struct proc_maps){0};
+}
+
+static uint64_t start_in_text(int fd, uint64_t avma)
+{
+    struct buffer text = {0};
+    uint64_t start = 0;
+    bool is_bad = io_read_all(fd, &text, MAPS_BYTES_MAX) != 0;
+    buffer_u8(&text, 0);
+    const char *at = text.failed ? "" : (const char *)text.bytes;
+    while (start == 0 && *at && !is_bad) {
+        uint64_t low = take_number(&at, 16, '-', &is_bad),
+                 high = take_number(&at, 16, ' ', &is_bad);
+        start = low <= avma && avma < high ? low : 0;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    buffer_free(&text);
+    return start;
+}
+
+uint64_t proc_maps_start(pid_t pid, uint64_t avma)
+{
+    struct map_query found = {.address = avma};
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    int err = query_one(fd, &found);
+    uint64_t start = err == -ENOTTY ? start_in_text(fd, avma) : err ? 0 : found.start;
+    close(fd);
+    return start;
 }

@@ -30,3 +30,6 @@ int proc_maps_read(struct proc_maps *maps, pid_t pid);
 /* Searches only, without the list: 3 us where the kernel has PROCMAP_QUERY. */
 int proc_maps_look(struct proc_maps *maps, pid_t pid);
 void proc_maps_free(struct proc_maps *maps);
+
+/* The start of the mapping, of any kind, with this address; 0: none, or no right to read. */
+uint64_t proc_maps_start(pid_t pid, uint64_t avma);

@@ -8,13 +8,20 @@
  * arch/x86/mm/mmap.c, Linux 6.18). */
 #define MAIN_STACK_BYTES (UINT64_C(128) << 20)
 
-/* The stack of a fiber, made by the program; for threads other than the main one only if known. */
-static bool is_made_stack(const struct ring_process *process, const struct ring_record *record,
-                          uint64_t sp)
+static bool is_elsewhere_in_main(const struct ring_process *process, uint64_t sp)
 {
-    bool is_main = record->tid == record->pid && process->is_stack_known;
-    return process->has_fibers || (is_main && process->stack_start_avma != 0 &&
-                                   process->stack_start_avma - sp > MAIN_STACK_BYTES);
+    return process->is_stack_known && process->stack_start_avma != 0 &&
+           process->stack_start_avma - sp > MAIN_STACK_BYTES;
+}
+
+/* The stack of a fiber, made by the program. */
+static bool is_made_stack(const struct ring_unwinder *unwinder, const struct ring_process *process,
+                          const struct ring_record *record, uint64_t sp)
+{
+    if (record->tid == record->pid)
+        return process->has_fibers || is_elsewhere_in_main(process, sp);
+    return process->has_fibers || thread_stacks_is_elsewhere(&unwinder->stacks, (pid_t)record->pid,
+                                                             (pid_t)record->tid, sp);
 }
 
 /* The walk needs bytes behind the copy. In a page fault at SP, the kernel copies nothing. */
@@ -72,7 +79,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = record->stack};
     if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))
         stack.hi = stack.lo;
-    const bool is_made = is_made_stack(process, record, stack.lo);
+    const bool is_made = is_made_stack(unwinder, process, record, stack.lo);
     struct map_lookup lookup = {unwinder->modules->cache, process->process.map};
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
@@ -110,4 +117,5 @@ void ring_unwinder_free(struct ring_unwinder *unwinder)
     unwind_cache_free(&unwinder->walks);
     caller_cache_free(&unwinder->callers);
     stack_pages_close(&unwinder->pages);
+    two_way_cache_free(&unwinder->stacks.known);
 }

@@ -5,6 +5,7 @@
 #include "record/perf_ring/ring_modules.h"
 #include "record/perf_ring/ring_process.h"
 #include "record/perf_ring/rings/ring_record.h"
+#include "record/perf_ring/walk/thread_stacks.h"
 #include "record/procfs/stack_pages.h"
 #include "record/sample/sample_writer.h"
 #include "unwind/offline.h"
@@ -15,6 +16,7 @@ struct ring_unwinder {
     struct unwind_cache walks;
     struct caller_cache callers;
     struct stack_pages pages;
+    struct thread_stacks stacks;
     uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk, */
     struct offline_callers searched;    /* and its callers found by caller search */
 };
