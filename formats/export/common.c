@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 uint64_t export_period(const struct profile *profile, uint32_t event)
@@ -55,6 +57,14 @@ void export_lib_path(const struct profile *profile, const struct profile_lib *li
     size_t directory_bytes = slash ? (size_t)(slash + 1 - path) : 0;
     buffer_append(out, path, directory_bytes);
     buffer_text(out, slash ? profile_text(profile, lib->name) : path);
+}
+
+struct export_namespace_id export_namespace_id(const char *kind, int32_t id)
+{
+    struct export_namespace_id out = {""};
+    if (id)
+        snprintf(out.text, sizeof(out.text), ", namespace %s %" PRId32, kind, id);
+    return out;
 }
 
 uint32_t export_frame_file(const struct profile *profile, const struct profile_frame *frame)

@@ -32,6 +32,12 @@ void export_func_name(const struct profile *profile, uint32_t func, struct buffe
 void export_lib_path(const struct profile *profile, const struct profile_lib *lib,
                      struct buffer *out);
 
+/* ", namespace pid 7", behind a pid (or tid) of the recording; empty for id 0. */
+struct export_namespace_id {
+    char text[32];
+};
+struct export_namespace_id export_namespace_id(const char *kind, int32_t id);
+
 /* The file of the frame's line: a string or PROFILE_NONE. */
 uint32_t export_frame_file(const struct profile *profile, const struct profile_frame *frame);
 

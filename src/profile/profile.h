@@ -113,6 +113,7 @@ struct profile_process {
     int32_t pid;
     uint32_t number; /* counts the processes with the same pid, from 0 */
     int32_t parent_pid;
+    int32_t namespace_pid;     /* in its own pid namespace; 0: the same */
     uint32_t name;             /* of the main thread, after exec */
     uint32_t jit_dump;         /* string, the path of a mapped jitdump; PROFILE_NONE: none */
     uint64_t start_ns, end_ns; /* end 0: still running at the end */
@@ -121,6 +122,7 @@ struct profile_process {
 struct profile_thread {
     uint32_t process;
     int32_t tid;
+    int32_t namespace_tid; /* in the pid namespace of the process; 0: the same */
     uint32_t name;
     uint32_t cgroup; /* string, the last recorded cgroup; PROFILE_NONE: not recorded */
     bool is_main;

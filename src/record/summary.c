@@ -160,6 +160,7 @@ void record_summary_free(struct record_summary *summary)
 {
     free(summary->not_followed.items);
     free(summary->left_running.items);
+    namespace_ids_free(&summary->namespace_ids);
     for (size_t i = 0; i < summary->off_cpu.object_count; i++)
         free(summary->off_cpu.objects[i].text);
     free(summary->off_cpu.objects);
@@ -328,4 +329,5 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
         append_text(out, "exited", "1");
     append_processes(out, "not_followed", &summary->not_followed);
     append_processes(out, "left_running", &summary->left_running);
+    namespace_ids_text(&summary->namespace_ids, out);
 }

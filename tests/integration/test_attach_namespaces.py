@@ -48,9 +48,11 @@ class Namespaces(rec.Case):
         self.pid = self.target.pid
         while children := self.children():
             self.pid = int(children[0])
-        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
-            ids = next(line for line in file if line.startswith("NSpid:")).split()
-        self.inner_pid = int(ids[-1])
+        self.inner_pid = self.inner_id(self.pid)
+
+    def inner_id(self, tid):
+        with open(f"/proc/{self.pid}/task/{tid}/status", encoding="ascii") as file:
+            return int(next(line for line in file if line.startswith("NSpid:")).split()[-1])
 
     def children(self):
         with open(f"/proc/{self.pid}/task/{self.pid}/children", encoding="ascii") as file:
@@ -98,11 +100,16 @@ class Namespaces(rec.Case):
 
     def test_the_system(self):
         self.need_program("unshare")
-        self.start("unshare", "-Urpf", "--mount-proc", "chroot", self.root, "/only/inner", 60, 1, 1)
+        self.start("unshare", "-Urpf", "--mount-proc", "chroot", self.root, "/only/inner", 60, 2, 1)
         run = self.run_in(self.new_directory(), [rec.REC, "-a", "--duration", "0.7"])
         self.assertEqual(run.status, 0, run.stderr.decode())
         self.assertTrue(any("existing_work" in stack for stack in run.stacks()))
-        self.assertIn("inner", {process["name"] for process in run.info["processes"]})
+        processes = {process["pid"]: process for process in run.info["processes"]}
+        self.assertEqual(processes[self.pid]["name"], "inner")
+        self.assertEqual(processes[self.pid]["namespace_pid"], self.inner_pid)
+        tids = {thread["tid"]: thread.get("namespace_tid") for thread in run.info["threads"] if thread["pid"] == self.pid}
+        self.assertGreater(len(tids), 1)
+        self.assertEqual(tids, {tid: self.inner_id(tid) for tid in tids})
 
     def test_code_with_a_perf_map_in_another_tmp(self):
         self.need_program("bwrap")

@@ -79,6 +79,7 @@ class Namespaces(rec.Case):
         self.assert_worked(processes[pid], 2 * WORK_MS)
         self.assertEqual(processes[processes[pid]["parent_pid"]]["name"], "namespaces")
         self.assertEqual(threads[pid, tid]["name"], "aside")
+        self.assertEqual([processes[pid]["namespace_pid"], threads[pid, tid]["namespace_tid"]], [1, 2])
         self.assert_worked(threads[pid, pid], WORK_MS)
         self.assert_worked(threads[pid, tid], WORK_MS)
 

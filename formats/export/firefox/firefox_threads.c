@@ -8,6 +8,7 @@
 #include "export/firefox/firefox.h"
 
 #include "base/containers/array.h"
+#include "export/common.h"
 #include "export/threads.h"
 
 #include <errno.h>
@@ -83,12 +84,14 @@ static void write_ids(struct firefox *firefox, struct ids *ids, const struct sho
 }
 
 /* "before: app" and "after: app" in a difference. */
-static void member_process_name(struct firefox *firefox, uint32_t thread, const char *name)
+static void member_process_name(struct firefox *firefox, const struct shown_thread *shown)
 {
     struct buffer full = {0};
     if (firefox_has_comparison(firefox))
-        buffer_text(&full, export_is_base(firefox->options->diff, thread) ? "before: " : "after: ");
-    buffer_text(&full, name);
+        buffer_text(&full,
+                    export_is_base(firefox->options->diff, shown->index) ? "before: " : "after: ");
+    buffer_text(&full, profile_text(firefox->profile, shown->process->name));
+    buffer_text(&full, export_namespace_id("pid", shown->process->namespace_pid).text);
     buffer_u8(&full, 0);
     json_member_string(firefox->out, "processName", full.failed ? "" : (const char *)full.bytes);
     firefox->out->failed |= full.failed;
@@ -106,7 +109,7 @@ static void write_names(struct firefox *firefox, const struct firefox_event *row
     if (rows->index != profile->main_event)
         buffer_printf(&full, " (%s)", profile_text(profile, rows->event.name));
     buffer_u8(&full, 0);
-    member_process_name(firefox, shown->index, process_name);
+    member_process_name(firefox, shown);
     json_member_string(firefox->out, "name", full.failed ? "" : (const char *)full.bytes);
     firefox->out->failed |= full.failed;
     buffer_free(&full);

@@ -113,8 +113,8 @@ static int add_process(struct building *building, const struct sum *sum)
     const struct profile *profile = building->report->profile;
     const struct profile_process *process = &profile->processes[sum->index];
     char name[300];
-    snprintf(name, sizeof(name), "%.200s, pid %d", profile_text(profile, process->name),
-             process->pid);
+    snprintf(name, sizeof(name), "%.200s, pid %d%s", profile_text(profile, process->name),
+             process->pid, export_namespace_id("pid", process->namespace_pid).text);
     return add(building, sum, "", "", name);
 }
 
@@ -124,9 +124,11 @@ static int add_thread(struct building *building, const struct sum *sum)
     const struct profile_thread *thread = &profile->threads[sum->index];
     const struct profile_process *process = &profile->processes[thread->process];
     char name[600];
-    snprintf(name, sizeof(name), "%.200s, tid %d, of %.200s, pid %d",
-             profile_text(profile, thread->name), thread->tid, profile_text(profile, process->name),
-             process->pid);
+    snprintf(name, sizeof(name), "%.200s, tid %d%s, of %.200s, pid %d%s",
+             profile_text(profile, thread->name), thread->tid,
+             export_namespace_id("tid", thread->namespace_tid).text,
+             profile_text(profile, process->name), process->pid,
+             export_namespace_id("pid", process->namespace_pid).text);
     return add(building, sum, "", "", name);
 }
 

@@ -258,7 +258,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     loader->events.handle = load_record;
     loader->events.prefetch = prefetch_record;
     loader->events.context = loader;
-    metadata_load(profile, capture);
+    metadata_load(profile, capture, &loader->inner_ids);
     int err = tasks_init(&loader->tasks, profile);
     if (err == 0)
         err = modules_init(&loader->modules, profile, capture->store, options);
@@ -270,6 +270,8 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         err = load_records(loader);
     if (err == 0)
         err = samples_finish(&loader->samples, loader->last_ns);
+    if (err == 0)
+        err = inner_ids_apply(&loader->inner_ids, profile);
     if (err != 0)
         return err;
     /* Without a recorded exec (perf record -a, -p): the first process. */
@@ -292,6 +294,7 @@ static void loader_free(struct loader *loader)
     address_map_free(&loader->kernel);
     ordered_events_free(&loader->events);
     samples_free(&loader->samples);
+    inner_ids_free(&loader->inner_ids);
 }
 
 static int set_metric(struct profile *profile, enum profile_metric metric, const char *name,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "convert/jit/jits.h"
+#include "convert/load/inner_ids.h"
 #include "convert/load/ordered_events.h"
 #include "convert/load/samples.h"
 #include "convert/load/tasks.h"
@@ -18,6 +19,7 @@ struct loader {
     struct address_map kernel;
     struct ordered_events events;
     struct samples samples;
+    struct inner_ids inner_ids;
     struct filter filter; /* lists are borrowed */
     uint64_t lost_records, lost_samples;
     uint64_t unknown;           /* records */

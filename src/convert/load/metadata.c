@@ -42,7 +42,8 @@ static uint32_t os_name(struct profile *profile, const struct perfdata_facts *fa
 }
 
 /* "version=1", then "key=value" lines. Other versions are ignored. */
-static void load_summary(struct profile *profile, const uint8_t *bytes, size_t size)
+static void load_summary(struct profile *profile, struct inner_ids *inner_ids, const uint8_t *bytes,
+                         size_t size)
 {
     static const char version[] = "version=1\n";
     if (!bytes || size < sizeof(version) - 1 || memcmp(bytes, version, sizeof(version) - 1) != 0)
@@ -56,12 +57,15 @@ static void load_summary(struct profile *profile, const uint8_t *bytes, size_t s
         if (!equals || line == text)
             continue;
         *equals = '\0';
-        profile_add_note(profile, line, equals + 1);
+        if (strncmp(line, "namespace_id.", strlen("namespace_id.")) == 0)
+            profile->failed |= inner_ids_add(inner_ids, equals + 1) != 0;
+        else
+            profile_add_note(profile, line, equals + 1);
     }
     free(text);
 }
 
-void metadata_load(struct profile *profile, struct capture *capture)
+void metadata_load(struct profile *profile, struct capture *capture, struct inner_ids *inner_ids)
 {
     const struct perfdata_facts *facts = perfdata_facts(capture->reader);
     profile->command_line = command_line(profile, facts);
@@ -72,7 +76,7 @@ void metadata_load(struct profile *profile, struct capture *capture)
     profile->end_ns = facts->last_sample_ns;
     size_t size;
     const uint8_t *summary = perfdata_feature(capture->reader, PERFDATA_FEATURE_SUMMARY, &size);
-    load_summary(profile, summary, size);
+    load_summary(profile, inner_ids, summary, size);
     const char *target = profile_note(profile, "target");
     if (target)
         profile->product = profile_string(profile, target);

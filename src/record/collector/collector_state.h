@@ -29,7 +29,7 @@
 #include "record/process/handshake.h"
 #include "record/perf_ring/outside.h"
 #include "record/sample/pending_stacks.h"
-#include "record/process/pid_namespace.h"
+#include "record/namespaces/pid_namespace.h"
 #include "record/sample/poll_interval.h"
 #include "record/tables/process_maps.h"
 #include "record/process/process_table.h"

@@ -61,6 +61,7 @@ static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid
         return NULL;
     struct process *process = &added->process;
     process->parent_pid = parent_pid;
+    process->stated_pid = pid < 0 ? pid : namespace_ids_read(pid, 0);
     process->start_ns = start_ns;
     process->rights = proc_rights_of_owner(pid);
     if (pid < 0) /* the kernel has taken the pid from the task */
@@ -74,6 +75,21 @@ static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid
     return added;
 }
 
+static void add_namespace_pid(struct ring_tasks *tasks, const struct process *process)
+{
+    namespace_ids_add(&tasks->samples->summary->namespace_ids, process->pid, process->stated_pid,
+                      process->start_ns);
+}
+
+static void add_namespace_tid(struct ring_tasks *tasks, const struct process *process, pid_t tid,
+                              uint64_t start_ns)
+{
+    if (process->stated_pid == process->pid || process->stated_pid == 0)
+        return;
+    namespace_ids_add(&tasks->samples->summary->namespace_ids, tid,
+                      namespace_ids_read(process->pid, tid), start_ns);
+}
+
 struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file)
 {
     struct proc_stat stat = {0};
@@ -85,12 +101,16 @@ struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool
     if (process->events)
         process->events->lost = &tasks->lost;
     process->is_in_file = is_in_file;
+    if (is_in_file)
+        add_namespace_pid(tasks, &process->process);
     ring_maps_inherit(tasks->maps, NULL, process);
     return process;
 }
 
 static void write_start(struct ring_tasks *tasks, struct ring_process *process)
 {
+    if (!process->is_in_file)
+        add_namespace_pid(tasks, &process->process);
     task_write_start(tasks->samples->file, &process->process, process->is_in_file);
     tasks->samples->summary->processes += !process->is_in_file;
     process->is_in_file = process->is_started = true;
@@ -131,6 +151,7 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
         return;
     struct perfdata_task task = task_record(&process->process, tid, process->process.pid, start_ns);
     perfdata_write_fork(tasks->samples->file, &task);
+    add_namespace_tid(tasks, &process->process, tid, start_ns);
     if (proc_name(process->process.pid, tid, name) == 0)
         write_name(tasks, process, tid, name, start_ns);
 }
@@ -205,6 +226,7 @@ static struct ring_process *add_child(struct ring_tasks *tasks, const struct rin
     if (parent) /* readers take the child's name from the parent */
         ring_tasks_start_before(tasks, parent, record->time_ns);
     child->is_in_file = child->is_started = true; /* by the FORK that follows */
+    add_namespace_pid(tasks, &child->process);
     child->events = parent ? event_set_use(parent->events) : NULL;
     if (parent)
         memcpy(child->roots, parent->roots, sizeof(child->roots));
@@ -229,6 +251,8 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_record *record
     if (!process || ring_tasks_has_thread(tasks, (pid_t)record->tid))
         return;
     perfdata_write_fork(tasks->samples->file, &task);
+    if (record->pid == record->parent_pid)
+        add_namespace_tid(tasks, &process->process, (pid_t)record->tid, record->time_ns);
     tid_set_put(&tasks->tids, (pid_t)record->tid, true);
     process->live_threads++;
     tasks->samples->summary->threads++;

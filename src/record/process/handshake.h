@@ -14,7 +14,7 @@
 #pragma once
 
 #include "record/process/admission.h"
-#include "record/process/pid_namespace.h"
+#include "record/namespaces/pid_namespace.h"
 #include "record/tables/process_maps.h"
 #include "record/process/process_watch.h"
 #include "record/process/untracked_processes.h"

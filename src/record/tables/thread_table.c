@@ -147,6 +147,9 @@ static enum adoption adopt(struct thread_table *table, struct process *process, 
         return ADOPTED;
     struct perfdata_task task = task_record(process, tid, process->pid, thread->start_ns);
     perfdata_write_fork(table->file, &task);
+    if (process->stated_pid != process->pid)
+        namespace_ids_add(&table->summary->namespace_ids, tid,
+                          (pid_t)load_relaxed(&shared->slot.tid), thread->start_ns);
     return ADOPTED;
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "perfdata/writer.h"
-#include "record/process/pid_namespace.h"
+#include "record/namespaces/pid_namespace.h"
 #include "record/process/process_table.h"
 #include "record/sample/ring_reader.h"
 #include "record/round.h"

@@ -4,7 +4,7 @@
  * The process is the test itself, with a pid stated that is not its own; without a namespace, the tids
  * inside are the tids here.
  */
-#include "record/process/pid_namespace.h"
+#include "record/namespaces/pid_namespace.h"
 
 #include "wire/records.h"
 

@@ -123,6 +123,8 @@ static void append_processes(const struct info *info, struct buffer *out)
         json_open(out, '{');
         json_member_integer(out, "pid", process->pid);
         json_member_integer(out, "parent_pid", process->parent_pid);
+        if (process->namespace_pid)
+            json_member_integer(out, "namespace_pid", process->namespace_pid);
         member(profile, "name", process->name, out);
         json_member_unsigned(out, "start_ns", process->start_ns);
         json_member_unsigned(out, "end_ns", process->end_ns);
@@ -141,6 +143,8 @@ static void append_threads(const struct info *info, struct buffer *out)
         const struct profile_thread *thread = &profile->threads[i];
         json_open(out, '{');
         json_member_integer(out, "tid", thread->tid);
+        if (thread->namespace_tid)
+            json_member_integer(out, "namespace_tid", thread->namespace_tid);
         json_member_integer(out, "pid", profile->processes[thread->process].pid);
         member(profile, "name", thread->name, out);
         json_member_unsigned(out, "start_ns", thread->start_ns);

@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/options/view_options.h"
+#include "export/common.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/format.h"
 #include "cli/terminal/weight.h"
@@ -134,9 +135,10 @@ static void print_processes(const struct info *info)
     for (size_t i = 0; order && i < profile->process_count && i < ROWS_MAX; i++) {
         const struct profile_process *process = &profile->processes[order[i]];
         const struct info_share *share = &info->processes[order[i]];
-        printf(" %8d %8d  %8s  %8s  %s\n", process->pid, process->parent_pid,
+        printf(" %8d %8d  %8s  %8s  %s%s\n", process->pid, process->parent_pid,
                weight_format(profile, share->weight).text, format_count(share->samples).text,
-               clean(profile_text(profile, process->name)).text);
+               clean(profile_text(profile, process->name)).text,
+               export_namespace_id("pid", process->namespace_pid).text);
     }
     print_more(profile->process_count);
     free(order);
@@ -151,9 +153,10 @@ static void print_threads(const struct info *info)
     for (size_t i = 0; order && i < profile->thread_count && i < ROWS_MAX; i++) {
         const struct profile_thread *thread = &profile->threads[order[i]];
         const struct info_share *share = &info->threads[order[i]];
-        printf(" %8d %8d  %8s  %8s  %s\n", thread->tid, profile->processes[thread->process].pid,
+        printf(" %8d %8d  %8s  %8s  %s%s\n", thread->tid, profile->processes[thread->process].pid,
                weight_format(profile, share->weight).text, format_count(share->samples).text,
-               clean(profile_text(profile, thread->name)).text);
+               clean(profile_text(profile, thread->name)).text,
+               export_namespace_id("tid", thread->namespace_tid).text);
     }
     print_more(profile->thread_count);
     free(order);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/process/pid_namespace.h"
+#include "record/namespaces/pid_namespace.h"
 
 #include "base/process_ids.h"
 #include "record/procfs/proc.h"
