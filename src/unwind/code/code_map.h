@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine code mapped by a process. */
+#pragma once
+
+#include "unwind/code/caller_cache.h"
+#include "unwind/code/code_image.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* No code is mapped outside: mmap_min_addr, and the end of user addresses. */
+#define CODE_LOWEST UINT64_C(65536)
+#define CODE_END (UINT64_C(1) << 47)
+
+/* The code at an address of a process. */
+struct code_place {
+    const struct code_image *image; /* NULL: code that cannot be read, as of a JIT compiler */
+    uint64_t bias;                  /* avma - svma */
+};
+
+struct code_map {
+    /* False: nothing is mapped executable there. */
+    bool (*find)(void *context, uint64_t avma, struct code_place *place);
+    void *context;
+    struct caller_cache *cache; /* NULL: none */
+    uint64_t generation;        /* of the cache's entries: see caller_cache_key */
+    bool is_made_stack; /* the program made the stack: its first function came from another one */
+};
