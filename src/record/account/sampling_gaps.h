@@ -11,7 +11,7 @@
 
 #include "record/process/process_table.h"
 #include "record/round.h"
-#include "record/process/untracked_threads.h"
+#include "record/process/untracked/untracked_threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>

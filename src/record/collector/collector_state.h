@@ -40,8 +40,8 @@
 #include "record/sample/sample_writer.h"
 #include "record/account/sampling_gaps.h"
 #include "record/tables/thread_table.h"
-#include "record/process/untracked_processes.h"
-#include "record/process/untracked_threads.h"
+#include "record/process/untracked/untracked_processes.h"
+#include "record/process/untracked/untracked_threads.h"
 
 #include <pthread.h>
 

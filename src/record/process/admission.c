@@ -2,7 +2,7 @@
 #include "record/process/admission.h"
 #include "record/procfs/proc.h"
 
-#include "record/process/untracked_reason.h"
+#include "record/process/untracked/untracked_reason.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,9 +2,8 @@
 #include "record/process/handshake.h"
 
 #include "base/clock.h"
-#include "record/process/membership.h"
-#include "record/process/untracked_reason.h"
-#include "record/procfs/pidfd_facts.h"
+#include "record/process/join.h"
+#include "record/process/untracked/untracked_reason.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
@@ -22,35 +21,6 @@
 #define ABANDONED_NS 1000000000
 /* Of a round: running processes fill their rings meanwhile. */
 #define REQUESTS_NS 20000000
-
-/* A request, and the facts about the process that made the request. */
-struct join {
-    struct join_request request;
-    struct process_slot stated; /* a copy, with the ids of this namespace */
-    struct identity identity;
-    struct process *before; /* the program that an exec replaced; NULL: none */
-    int pid_fd;             /* -1: no descriptor is left */
-    bool owns_pid_fd;       /* false: the pidfd is of the program before, or of the process */
-    struct pidfd_facts facts;
-    struct target_memory *memory;
-    struct rights rights;
-    const struct process *original; /* the recorded parent of a forked child; NULL: none */
-    struct executable executable;   /* without an original */
-    struct proc_maps mappings;
-};
-
-/* The recorded parent of a forked child with the same program; NULL: none. The process states the
- * parent: the mappings of another user's process would disclose addresses. */
-static const struct process *original_of(const struct handshake *handshake, const struct join *join)
-{
-    const struct process_slot *stated = &join->stated;
-    if (stated->copy_of == 0 || stated->copy_of > SESSION_PROCESSES)
-        return NULL;
-    const struct process *process = &handshake->processes->processes[stated->copy_of - 1];
-    bool is_it =
-        process->pid == (pid_t)stated->parent_pid && process->rights.uid == join->rights.uid;
-    return is_it && process->engine != ENGINE_NONE ? process : NULL;
-}
 
 static void take_name(const char stated[16], char name[16])
 {
@@ -112,19 +82,6 @@ static bool reply(struct join_request *request)
     }
     syscall(SYS_futex, &request->state, FUTEX_WAKE, 1, NULL, NULL, 0);
     return true;
-}
-
-/* Most forked children execute another program at once, and reading /proc takes longer than all
- * other steps, so their mappings are their parent's. False: the process is gone, or does not map
- * the memory. */
-static bool find_mappings(const struct handshake *handshake, struct join *join)
-{
-    pid_t pid = join->identity.pid;
-    const struct mapped_memory memory = {join->memory->inode, join->stated.memory_avma};
-    if (join->original && process_maps_inherit(join->original, &join->mappings))
-        return membership_maps(handshake->session, pid, memory);
-    proc_maps_free(&join->mappings);
-    return membership_read_maps(handshake->session, pid, memory, &join->mappings);
 }
 
 static bool is_readable(int fd)
@@ -269,7 +226,7 @@ static void leave_outside(struct handshake *handshake, struct join *join,
                           struct join_request *request)
 {
     pid_t pid = join->identity.pid;
-    if (outside_has(handshake->outside, pid) && find_mappings(handshake, join) &&
+    if (outside_has(handshake->outside, pid) && join_find_mappings(join, handshake->session) &&
         admission_has_other_view(&join->stated, pid, &join->mappings))
         name_refused(handshake, &join->request, admission_is_emulated);
     struct process *before = join->before;
@@ -287,57 +244,17 @@ static void leave_outside(struct handshake *handshake, struct join *join,
     process_leave(handshake->watch, before, cpu_ns);
 }
 
-/* The guest of an emulator recorded itself, as qemu-user: the emulator still runs. */
-static bool is_guest(const struct join *join)
-{
-    const struct process *emulator = join->before;
-    return emulator && emulator->engine != ENGINE_NONE && emulator->executable_id != 0 &&
-           executable_id_of(emulator->pid) == emulator->executable_id &&
-           admission_has_other_view(&join->stated, emulator->pid, &join->mappings);
-}
-
-static struct rights rights_of(const struct join *join)
-{
-    const struct pidfd_facts *facts = &join->facts;
-    return geteuid() == 0 && facts->is_known ? (struct rights){.uid = facts->uid, .gid = facts->gid}
-                                             : proc_rights_of_owner(join->identity.pid);
-}
-
-/* Maps the memory of the process that made the request. The pidfd comes before the proofs. */
+/* Opens the process that made the request. */
 static bool identify(struct handshake *handshake, struct join *join)
 {
-    if (!pid_namespace_identify(handshake->namespaces, &join->request, &join->identity))
-        return false;
-    pid_t pid = join->identity.pid;
-    join->before = find_before(handshake, pid);
-    join->owns_pid_fd = !join->before || join->before->pid_fd < 0;
-    join->pid_fd = join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : join->before->pid_fd;
-    int err = target_memory_map(&join->memory, join->identity.memory_fd);
-    close(join->identity.memory_fd);
-    join->facts = pidfd_facts_read(join->pid_fd);
-    join->rights = rights_of(join);
-    /* A memory of another user may be mapped there, but was not made there. */
-    return err == 0 && (geteuid() != 0 || join->memory->uid == join->rights.uid);
-}
-
-/* Takes the statements of the process. False: the process has stopped waiting, or has a reply. */
-static bool load_statements(struct join *join)
-{
-    struct process_slot *shared = &join->memory->shared->process;
-    struct process_slot *stated = &join->stated;
-    if (!swap_acq_rel(&shared->state, PROCESS_REQUESTED, PROCESS_TAKEN))
-        return false;
-    load_words(stated, shared, sizeof(*stated));
-    stated->name[sizeof(stated->name) - 1] = '\0';
-    if (join->identity.parent_pid)
-        stated->parent_pid = (uint32_t)join->identity.parent_pid;
-    return true;
+    return pid_namespace_identify(handshake->namespaces, &join->request, &join->identity) &&
+           join_open(join, find_before(handshake, join->identity.pid));
 }
 
 /* A forked child runs its parent's program. The program before ends now, and is no original. */
 static void look_at_program(struct handshake *handshake, struct join *join)
 {
-    join->original = original_of(handshake, join);
+    join->original = join_original(join, handshake->processes);
     if (join->original == join->before)
         join->original = NULL;
     if (!join->original)
@@ -355,7 +272,7 @@ static void give_size(struct handshake *handshake, const struct join_request *re
 
 static void admit(struct handshake *handshake, struct join *join, struct join_request *request)
 {
-    if (!is_guest(join)) {
+    if (!join_is_guest(join)) {
         follow(handshake, join, request);
         return;
     }
@@ -374,21 +291,18 @@ static void take_request(struct handshake *handshake, struct join_request *reque
         reply(request);
         return;
     }
-    bool is_member = identify(handshake, &join) && load_statements(&join) &&
+    bool is_member = identify(handshake, &join) && join_load_statements(&join) &&
                      membership_descends(handshake->session, handshake->processes,
                                          join.identity.pid, join.facts.parent);
     if (is_member)
         look_at_program(handshake, &join);
     if (is_member && belongs_outside(handshake, &join))
         leave_outside(handshake, &join, request);
-    else if (is_member && find_mappings(handshake, &join))
+    else if (is_member && join_find_mappings(&join, handshake->session))
         admit(handshake, &join, request);
     else if (!reply(request))
         name_refused(handshake, &join.request, record_started_late);
-    if (join.pid_fd >= 0 && join.owns_pid_fd)
-        close(join.pid_fd);
-    target_memory_release(join.memory);
-    proc_maps_free(&join.mappings);
+    join_close(&join);
 }
 
 static void take_refused(struct handshake *handshake, struct join_request *shared)

@@ -17,7 +17,7 @@
 #include "record/namespaces/pid_namespace.h"
 #include "record/tables/process_maps.h"
 #include "record/process/process_watch.h"
-#include "record/process/untracked_processes.h"
+#include "record/process/untracked/untracked_processes.h"
 
 #include <stdbool.h>
 #include <stdint.h>

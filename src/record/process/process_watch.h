@@ -12,7 +12,7 @@
 #include "record/sample/drain.h"
 #include "record/account/process_tree.h"
 #include "record/account/sampling_gaps.h"
-#include "record/process/untracked_threads.h"
+#include "record/process/untracked/untracked_threads.h"
 
 #include <stdbool.h>
 #include <sys/epoll.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/process/untracked_reason.h"
+#include "record/process/untracked/untracked_reason.h"
 
 #include "base/containers/buffer.h"
 #include "base/files/io.h"

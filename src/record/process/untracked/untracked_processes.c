@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/process/untracked_processes.h"
+#include "record/process/untracked/untracked_processes.h"
 
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
-#include "record/process/untracked_reason.h"
+#include "record/process/untracked/untracked_reason.h"
 #include "wire/atomic.h"
 
 #include <string.h>

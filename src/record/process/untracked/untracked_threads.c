@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/process/untracked_threads.h"
+#include "record/process/untracked/untracked_threads.h"
 
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"

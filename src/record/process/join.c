@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/join.h"
+
+#include "record/process/untracked/untracked_reason.h"
+#include "record/procfs/proc.h"
+#include "wire/atomic.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct rights rights_of(const struct join *join)
+{
+    const struct pidfd_facts *facts = &join->facts;
+    return geteuid() == 0 && facts->is_known ? (struct rights){.uid = facts->uid, .gid = facts->gid}
+                                             : proc_rights_of_owner(join->identity.pid);
+}
+
+bool join_open(struct join *join, struct process *before)
+{
+    join->before = before;
+    join->owns_pid_fd = !before || before->pid_fd < 0;
+    join->pid_fd =
+        join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, join->identity.pid, 0) : before->pid_fd;
+    int err = target_memory_map(&join->memory, join->identity.memory_fd);
+    close(join->identity.memory_fd);
+    join->facts = pidfd_facts_read(join->pid_fd);
+    join->rights = rights_of(join);
+    /* A memory of another user may be mapped there, but was not made there. */
+    return err == 0 && (geteuid() != 0 || join->memory->uid == join->rights.uid);
+}
+
+void join_close(struct join *join)
+{
+    if (join->pid_fd >= 0 && join->owns_pid_fd)
+        close(join->pid_fd);
+    target_memory_release(join->memory);
+    proc_maps_free(&join->mappings);
+}
+
+bool join_load_statements(struct join *join)
+{
+    struct process_slot *shared = &join->memory->shared->process;
+    struct process_slot *stated = &join->stated;
+    if (!swap_acq_rel(&shared->state, PROCESS_REQUESTED, PROCESS_TAKEN))
+        return false;
+    load_words(stated, shared, sizeof(*stated));
+    stated->name[sizeof(stated->name) - 1] = '\0';
+    if (join->identity.parent_pid)
+        stated->parent_pid = (uint32_t)join->identity.parent_pid;
+    return true;
+}
+
+const struct process *join_original(const struct join *join, const struct process_table *processes)
+{
+    const struct process_slot *stated = &join->stated;
+    if (stated->copy_of == 0 || stated->copy_of > SESSION_PROCESSES)
+        return NULL;
+    const struct process *process = &processes->processes[stated->copy_of - 1];
+    bool is_it =
+        process->pid == (pid_t)stated->parent_pid && process->rights.uid == join->rights.uid;
+    return is_it && process->engine != ENGINE_NONE ? process : NULL;
+}
+
+bool join_find_mappings(struct join *join, const struct session *session)
+{
+    pid_t pid = join->identity.pid;
+    const struct mapped_memory memory = {join->memory->inode, join->stated.memory_avma};
+    if (join->original && process_maps_inherit(join->original, &join->mappings))
+        return membership_maps(session, pid, memory);
+    proc_maps_free(&join->mappings);
+    return membership_read_maps(session, pid, memory, &join->mappings);
+}
+
+bool join_is_guest(const struct join *join)
+{
+    const struct process *emulator = join->before;
+    return emulator && emulator->engine != ENGINE_NONE && emulator->executable_id != 0 &&
+           executable_id_of(emulator->pid) == emulator->executable_id &&
+           admission_has_other_view(&join->stated, emulator->pid, &join->mappings);
+}
