@@ -7,7 +7,7 @@
 
 #include "base/text/error.h"
 #include "record/launch/preload_path.h"
-#include "record/tables/open_file_cache.h"
+#include "record/tables/files/open_file_cache.h"
 #include "record/launch/launch.h"
 #include "record/options.h"
 #include "record/session.h"

@@ -4,7 +4,7 @@
 #include "elf/elf_file.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/proc_maps.h"
-#include "record/tables/mapped_file.h"
+#include "record/tables/files/mapped_file.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "convert/options.h"
-#include "record/tables/open_file_cache.h"
+#include "record/tables/files/open_file_cache.h"
 
 #include <sys/types.h>
 

@@ -3,22 +3,14 @@
 
 #include "base/clock.h"
 #include "base/containers/array.h"
-#include "base/files/foreign_file.h"
 #include "unwind/code/code_rows.h"
 #include "unwind/rows/compile.h"
 #include "wire/atomic.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* _start is a few dozen bytes in every C library. */
-#define ENTRY_FUNCTION_BYTES 256
 /* MODULES_KEPT modules stay cached without users. Above, only modules with more cells than this
  * stay, as long as there is room. */
 #define MODULES_KEPT 128
@@ -56,13 +48,7 @@ static void module_free(struct module_cache *store, struct known_module *module)
         return;
     row_allocator_free(&store->room, &module->blocks);
     store->code_bytes -= module->code ? code_image_memory(module->code) : 0;
-    code_image_close(module->code);
-    unwind_module_close(module->unwind);
-    elf_close(module->elf);
-    free(module->is_requested);
-    free(module->is_filled);
-    free(module->path);
-    free(module);
+    known_module_free(module);
 }
 
 void module_cache_close(struct module_cache *store)
@@ -84,39 +70,6 @@ uint64_t module_cache_rows(const struct module_cache *store)
 uint64_t module_cache_cfi_conflicts(const struct module_cache *store)
 {
     return store->cfi_conflicts;
-}
-
-/* The kernel maps the same vDSO into every 64-bit process. */
-static int open_vdso(struct elf_file **elf)
-{
-    const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
-    return image ? elf_open_memory(elf, image, 8192, NULL) : -ENOENT;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static void find_root(struct known_module *module)
-{
-    const char *name = base_name(module->path);
-    if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
-        strncmp(name, "libpthread", 10) == 0 || strncmp(name, "ld-musl", 7) == 0) {
-        module->root_end_svma = UINT64_MAX;
-        return;
-    }
-    bool is_loader = strncmp(name, "ld-", 3) == 0;
-    bool is_static = !is_loader && !elf_interpreter(module->elf);
-    if (elf_entry_svma(module->elf) == 0 || (is_static && strstr(name, ".so")))
-        return;
-    if (is_static || elf_is_go(module->elf)) { /* an executable with its library */
-        module->root_end_svma = UINT64_MAX;
-        return;
-    }
-    module->root_start_svma = elf_entry_svma(module->elf);
-    module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
 }
 
 /* Evicts the least recently used module of this size range; false: all are in use. */
@@ -222,29 +175,13 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
         put_off(module, &module->is_requested[piece]);
 }
 
-static int read_cfi(struct known_module *module, const struct elf_file *elf)
-{
-    struct unwind_module *unwind;
-    int err = unwind_module_open_lazy(&unwind, elf, NULL);
-    if (err == 0)
-        store_release(&module->unwind, unwind);
-    return err;
-}
-
-/* By CFI, or by code without CFI. */
-static bool has_rows(const struct known_module *module)
-{
-    return module->unwind && unwind_module_text_bytes(module->unwind) > 0 &&
-           (module->is_searched || unwind_module_fdes(module->unwind) > 0);
-}
-
 /* Ends in MODULE_READ also without CFI; in MODULE_NO_ROOM if reading or placing the index is to be
  * retried. */
 static void read_module(struct module_cache *store, struct known_module *module,
                         const struct elf_file *elf)
 {
-    int err = elf && !module->unwind ? read_cfi(module, elf) : 0;
-    if (has_rows(module))
+    int err = elf && !module->unwind ? known_module_read_cfi(module, elf) : 0;
+    if (known_module_has_rows(module))
         err = place_index(store, module);
     bool is_put_off = err == -ENOSPC || err == -ENOMEM;
     if (is_put_off)
@@ -252,31 +189,10 @@ static void read_module(struct module_cache *store, struct known_module *module,
     store_release(&module->state, is_put_off ? MODULE_NO_ROOM : MODULE_READ);
 }
 
-/* -1: not held. Without a build-id, the held file could be another file with the path. */
-static int open_held(const struct module_cache *store, const struct known_module *module)
-{
-    return module->build_id_bytes ? open_file_cache_open(store->open_files, module->path,
-                                                         module->build_id, module->build_id_bytes)
-                                  : -1;
-}
-
 struct elf_file *module_cache_open_file(const struct module_cache *store,
                                         const struct known_module *module)
 {
-    const struct mapped_file file = {.path = module->path,
-                                     .device = module->device,
-                                     .inode = module->inode,
-                                     .rights = &module->rights};
-    struct stat status;
-    struct elf_file *elf = NULL;
-    int fd = open_held(store, module);
-    if (fd < 0)
-        fd = mapped_file_open(&file, &status);
-    if (fd >= 0) {
-        (void)elf_open(&elf, fd, NULL);
-        close(fd);
-    }
-    return elf;
+    return known_module_open_file(module, store->open_files);
 }
 
 void module_cache_read(struct module_cache *store, struct known_module *module)
@@ -317,45 +233,14 @@ void module_cache_read_code(struct module_cache *store, struct known_module *mod
             module_cache_compile(store, module, (uint32_t)piece);
 }
 
-/* Reads headers and build-id; holds the file for the symbolizer. Returns whether the file can be
- * opened later by its build-id. */
-static bool open_file(struct module_cache *store, struct known_module *module,
-                      const struct mapped_file *file)
-{
-    bool is_held = false;
-    struct stat status;
-    int fd = mapped_file_open(file, &status);
-    if (fd >= 0 && elf_open(&module->elf, fd, NULL) == 0) {
-        module->changed = status.st_mtim;
-        module->build_id_bytes = elf_build_id(module->elf, module->build_id);
-        is_held = open_file_cache_add(store->open_files, file->pid, module->path, module->build_id,
-                                      module->build_id_bytes, fd);
-    } else if (file->rights->uid != 0) {
-        foreign_file_refuse(file->path, fd < 0 ? fd : -ENOEXEC);
-    }
-    if (fd >= 0)
-        close(fd);
-    return is_held && module->build_id_bytes;
-}
-
 /* Reads the CFI at once if the file could not be opened later. */
 static void open_module(struct module_cache *store, struct known_module *module,
                         const struct mapped_file *file)
 {
-    bool is_held = false;
-    if (strcmp(module->path, "[vdso]") == 0) {
-        if (open_vdso(&module->elf) == 0)
-            module->build_id_bytes = elf_build_id(module->elf, module->build_id);
-    } else if (module->path[0] == '/') {
-        is_held = open_file(store, module, file);
-    }
+    bool is_held = known_module_open(module, file, store->open_files);
     module->state = MODULE_READ;
     if (!module->elf)
         return;
-    module->is_go = elf_is_go(module->elf);
-    module->is_searched = !module->is_go && code_image_is_possible(module->elf);
-    module->is_sampler = strcmp(base_name(module->path), SESSION_SAMPLER_NAME) == 0;
-    find_root(module);
     if (is_held)
         module->state = MODULE_UNREAD;
     else
@@ -363,37 +248,14 @@ static void open_module(struct module_cache *store, struct known_module *module,
     elf_release_file(module->elf);
 }
 
-/* A file can be rewritten in place, as cp does, with the same path and inode. */
-static bool is_current(const struct known_module *module)
-{
-    struct stat status;
-    if (stat(module->path, &status) != 0 || status.st_ino != module->inode)
-        return true; /* deleted, or in another root directory: unknown */
-    return status.st_mtim.tv_sec == module->changed.tv_sec &&
-           status.st_mtim.tv_nsec == module->changed.tv_nsec;
-}
-
-/* A file closed to one user may be open to another user. */
-static bool is_of(const struct known_module *module, const struct mapped_file *file)
-{
-    return module->inode == file->inode && module->device == file->device &&
-           (module->elf || module->rights.uid == file->rights->uid) &&
-           strcmp(module->path, file->path) == 0;
-}
-
 static struct known_module *find(const struct module_cache *store, const struct mapped_file *file)
 {
     for (size_t i = store->count; i-- > 0;) {
         struct known_module *module = store->modules[i];
-        if (is_of(module, file))
-            return !module->elf || is_current(module) ? module : NULL;
+        if (known_module_is_of(module, file))
+            return !module->elf || known_module_is_current(module) ? module : NULL;
     }
     return NULL;
-}
-
-void known_module_use(struct known_module *module)
-{
-    add_relaxed(&module->users, 1);
 }
 
 static struct known_module *use(struct module_cache *store, struct known_module *module)
@@ -401,12 +263,6 @@ static struct known_module *use(struct module_cache *store, struct known_module 
     known_module_use(module);
     module->last_use = ++store->uses;
     return module;
-}
-
-void known_module_release(struct known_module *module)
-{
-    if (module)
-        __atomic_fetch_sub(&module->users, 1, __ATOMIC_RELEASE);
 }
 
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file)

@@ -12,67 +12,15 @@
  *
  * Most mapped libraries never get a sample, and neither does most code of a large program.
  *
- * For the compiler thread alone. Other threads receive modules: their members are constant unless
- * marked, and any thread may release a module.
+ * For the compiler thread alone.
  */
 #pragma once
 
-#include "record/tables/open_file_cache.h"
-#include "record/tables/mapped_file.h"
-#include "record/tables/row_allocator.h"
-#include "unwind/code/code_image.h"
-#include "unwind/module.h"
-#include "unwind/rows/row_index.h"
+#include "record/tables/files/open_file_cache.h"
+#include "record/tables/known_module.h"
 #include "wire/session.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
-
-enum module_state {
-    MODULE_UNREAD, /* no sample needed the CFI yet */
-    /* CFI read, index in shared memory (if there is CFI); rows are compiled on demand */
-    MODULE_READ,
-    MODULE_NO_ROOM, /* no room for the index, or out of memory; retried after a pause */
-};
-
-struct known_module {
-    char *path;
-    uint64_t device, inode;
-    struct rights rights;         /* used to open the file */
-    struct timespec changed;      /* mtime when opened */
-    struct elf_file *elf;         /* NULL: not ELF; used for load biases */
-    struct unwind_module *unwind; /* atomic; for the collector's unwinding; NULL: no CFI (yet) */
-    bool is_searched;             /* callers are searched for in code without CFI */
-    struct code_image *code;      /* for that search; NULL: not readable, or no room */
-    bool is_code_read;            /* atomic; published after code */
-    uint8_t build_id[20];
-    size_t build_id_bytes;
-    uint64_t base_svma;         /* rows are relative to this address */
-    uint32_t index_first;       /* cell of the shared rows */
-    struct row_buckets buckets; /* of the index; count 0: no CFI, or no room for the index */
-    struct row_blocks blocks;   /* hold index and rows */
-    /* atomic, enum module_state; published after all above, except rows */
-    uint32_t state;
-    uint32_t users;    /* atomic */
-    uint64_t last_use; /* counts calls of module_cache_get() */
-    /* Atomic. Set by the collector with its request for the CFI, or for the rows of a piece;
-     * cleared by the compiler for lack of room: the collector may repeat the request after the
-     * pause. */
-    bool is_cfi_requested;
-    bool is_code_requested; /* once */
-    bool *is_requested;     /* by piece */
-    bool *is_filled;        /* by piece: compiled with the code; the compiler's */
-    uint64_t pause_end_ns;
-    size_t piece_count;
-    bool is_go;
-    bool is_sampler;
-    /* A walk ending in this range is complete: the entry function, or all of the C library (the
-     * start function of threads has no name in a stripped file, and no other code of the library
-     * ends a stack). */
-    uint64_t root_start_svma, root_end_svma;
-};
 
 struct module_cache;
 
@@ -84,13 +32,8 @@ void module_cache_close(struct module_cache *store);
 /* The module behind a mapping, opened if new; to be released by known_module_release(). NULL: out
  * of memory. The file never causes a failure: an unusable file becomes a module without rows. */
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file);
-/* Adds a user. */
-void known_module_use(struct known_module *module);
-/* NULL is fine. */
-void known_module_release(struct known_module *module);
 
-/* Opens the held file, or the mapped file if still at its path; to be closed by elf_close(). NULL:
- * neither. */
+/* known_module_open_file() with the cache's held files. */
 struct elf_file *module_cache_open_file(const struct module_cache *store,
                                         const struct known_module *module);
 

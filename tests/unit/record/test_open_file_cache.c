@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of the held files are handed out: those that are gone from their path, as they were. */
-#include "record/tables/open_file_cache.h"
+#include "record/tables/files/open_file_cache.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

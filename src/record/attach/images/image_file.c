@@ -3,7 +3,7 @@
 
 #include "base/files/io.h"
 #include "record/procfs/proc.h"
-#include "record/tables/mapped_file.h"
+#include "record/tables/files/mapped_file.h"
 
 #include <elf.h>
 #include <fcntl.h>

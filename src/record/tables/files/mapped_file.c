@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/mapped_file.h"
+#include "record/tables/files/mapped_file.h"
 
 #include "base/files/foreign_file.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/open_file_cache.h"
+#include "record/tables/files/open_file_cache.h"
 
 #include "base/containers/array.h"
 #include "base/sandbox/confine.h"
