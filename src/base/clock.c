@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 
-#include <time.h>
+uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 uint64_t monotonic_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 int64_t monotonic_ms(void)

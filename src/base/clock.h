@@ -2,7 +2,10 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
 
+/* 0: no such clock, as of a process that has ended. */
+uint64_t clock_ns(clockid_t clock);
 /* CLOCK_MONOTONIC. */
 uint64_t monotonic_ns(void);
 /* CLOCK_MONOTONIC in milliseconds, for timeouts. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/record.h"
 
+#include "base/clock.h"
 #include "base/containers/buffer.h"
 #include "perfdata/writer.h"
 #include "record/launch/perf_event.h"
@@ -52,19 +53,12 @@ struct recording {
     struct exec_target target; /* the program */
 };
 
-static uint64_t wall_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int open_writer(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
     struct perfdata_config config = {
         .start_time_ns = recording->start_ns,
-        .start_wall_ns = wall_ns(),
+        .start_wall_ns = clock_ns(CLOCK_REALTIME),
         .compression_level = options->compression_level,
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };
@@ -262,13 +256,6 @@ static uint64_t usage_ns(const struct rusage *usage)
     return seconds * 1000000000 + microseconds * 1000;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-    struct timespec cpu;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-}
-
 /* The recording ends before the command. */
 static void let_go(struct recording *recording)
 {
@@ -311,7 +298,7 @@ static int finish(struct recording *recording, struct error *error)
     collector_settle_tree(recording->collector, recording->program, cpu_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
     summary->has_exited = has_exited(recording->result);
-    summary->launcher_cpu_ns = own_cpu_ns();
+    summary->launcher_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     record_summary_text(summary, &text);
     int err =
         perfdata_set_feature(recording->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);

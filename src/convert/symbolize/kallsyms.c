@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/symbolize/kallsyms.h"
 
+#include "base/clock.h"
 #include "base/containers/array.h"
 #include "base/containers/buffer.h"
 
@@ -109,13 +110,6 @@ struct kallsyms *kallsyms_read(FILE *file, const uint64_t *avmas, size_t count)
     return kallsyms;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Whether the capture was made on this machine since its boot. */
 static bool is_of_this_boot(const struct perfdata_facts *facts)
 {
@@ -124,9 +118,9 @@ static bool is_of_this_boot(const struct perfdata_facts *facts)
         !facts->os_release || strcmp(facts->os_release, system.release) != 0)
         return false;
     if (facts->wall_ns)
-        return facts->wall_ns > now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+        return facts->wall_ns > clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
     /* Without a wall clock: the samples' clock counts from the boot, and cannot be ahead of us. */
-    return facts->last_sample_ns <= now_ns(CLOCK_BOOTTIME);
+    return facts->last_sample_ns <= clock_ns(CLOCK_BOOTTIME);
 }
 
 enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_facts *facts,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/attach.h"
 
+#include "base/clock.h"
 #include "base/text/log.h"
 #include "perfdata/writer.h"
 #include "record/attach/attach_targets.h"
@@ -53,13 +54,6 @@ struct attachment {
     struct sigaction old_file_size;
     uint64_t start_ns, quiet_until_ns, deadline_ns, look_due_ns, checkpoint_due_ns;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* A terminating signal ends the recording. A file beyond its size limit becomes a write error. */
 static int take_signals(struct attachment *attachment)

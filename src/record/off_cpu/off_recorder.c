@@ -341,7 +341,6 @@ static void finish(struct off_recorder *recorder)
 static void *off_recorder_thread(void *argument)
 {
     struct off_recorder *recorder = argument;
-    struct timespec cpu;
     uint64_t now_ns = monotonic_ns();
     recorder->next_tick = wait_tick_from(&recorder->waits.ticks, now_ns);
     recorder->flush_due_ns = now_ns + window_ns(recorder);
@@ -351,8 +350,7 @@ static void *off_recorder_thread(void *argument)
         wait_for_work(recorder);
     }
     finish(recorder);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    recorder->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    recorder->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/procfs/proc.h"
 
+#include "base/clock.h"
 #include "base/containers/array.h"
 #include "base/files/io.h"
 
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const struct rights nobody = {.uid = 65534, .gid = 65534};
@@ -331,11 +331,7 @@ uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
 uint64_t proc_cpu_ns(pid_t pid)
 {
     /* The kernel's encoding of "CPU clock of this process", scheduler resolution. */
-    clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2u);
-    struct timespec cpu;
-    if (clock_gettime(clock, &cpu) != 0)
-        return 0;
-    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    return clock_ns((clockid_t)(~(unsigned)pid << 3 | 2u));
 }
 
 /* "cpu  user nice system idle iowait irq softirq steal …": proc_stat(5). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/compiler.h"
 
+#include "base/clock.h"
 #include "base/containers/array.h"
 #include "record/procfs/proc.h"
 #include "record/sample/tsc_clock.h"
@@ -162,16 +163,9 @@ static int resolve(struct compiler *compiler, struct process_map *map, struct jo
     return err;
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec cpu;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-}
-
 static void fill_map(struct compiler *compiler, struct job *job)
 {
-    uint64_t start_ns = thread_cpu_ns();
+    uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct process_map *map = job->map;
     if (job->mappings.count == 0)
         map->read_ns = monotonic_ns();
@@ -179,12 +173,12 @@ static void fill_map(struct compiler *compiler, struct job *job)
         map->unload_count = load_acquire(&job->memory->shared->process.unload_count);
     if (resolve(compiler, map, job) != 0)
         map->is_gone = true;
-    map->cost_ns = thread_cpu_ns() - start_ns;
+    map->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 }
 
 static void note_cost(struct compiler *compiler)
 {
-    store_relaxed(&compiler->cpu_ns, thread_cpu_ns());
+    store_relaxed(&compiler->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
     store_relaxed(&compiler->rows, module_cache_rows(compiler->store));
     store_relaxed(&compiler->cfi_conflicts, module_cache_cfi_conflicts(compiler->store));
 }

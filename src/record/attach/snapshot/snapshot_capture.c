@@ -8,18 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-static uint64_t wall_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 int snapshot_capture_open(struct snapshot_capture *capture, const struct snapshot *snapshot,
                           const struct process_map *map, int fd)
 {
     uint64_t now_ns = monotonic_ns();
-    struct perfdata_config config = {.start_time_ns = now_ns, .start_wall_ns = wall_ns()};
+    struct perfdata_config config = {.start_time_ns = now_ns,
+                                     .start_wall_ns = clock_ns(CLOCK_REALTIME)};
     config.events[0] = (struct perfdata_event_row){.name = "threads", .unit = "count", .period = 1};
     *capture = (struct snapshot_capture){.pid = snapshot->pid, .time_ns = now_ns};
     int err = perfdata_writer_open(&capture->file, fd, &config);
