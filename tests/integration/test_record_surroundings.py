@@ -147,7 +147,7 @@ class Surroundings(rec.Case):
                 def close():
                     for fd in closed:
                         os.close(fd)
-                run = self.recorded(PYTHON, "-c", LOOK_FOR_CLOSED, preexec_fn=close)
+                run = self.recorded(PYTHON, "-c", LOOK_FOR_CLOSED, rec_options=["-F", "999"], preexec_fn=close)
                 with open(run.path("found"), encoding="utf-8") as file:
                     self.assertEqual(json.load(file), list(closed))
                 self.assertGreater(run.info["samples"], 50)
