@@ -19,10 +19,10 @@ enum { RECORDS_UNTIL_LOOK = 32 };
 /* Of a round: one process can fill the backlog, and other processes wait for the round. */
 #define DRAIN_NS 20000000
 
-static bool has_bursts(const struct record_options *options)
+static enum ring_load load_of(const struct record_options *options)
 {
     bool is_clock = options->event_count <= 1 && event_list_has_clock(options);
-    return !is_clock && !options->off_cpu_only;
+    return options->off_cpu_only ? RING_TASKS : is_clock ? RING_SAMPLES : RING_BURSTS;
 }
 
 static void connect(struct ring_source *source, const struct ring_source_config *config)
@@ -31,7 +31,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     bool exclude_kernel = options->exclude_kernel || !thread_events_may_sample_kernel();
     source->round = config->round;
     source->started_ns = config->round->now_ns;
-    source->can_grow = !has_bursts(options);
+    source->can_grow = load_of(options) == RING_SAMPLES;
     source->options = options;
     source->events =
         (struct thread_events){.rings = source->rings.rings,
@@ -69,7 +69,7 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
     *source = (struct ring_source){.tasks.end_fd = -1, .cgroup_fd = -1};
     const struct record_options *options = config->options;
     size_t events = options->event_count ? options->event_count : 1;
-    int err = ring_set_open(&source->rings, config->processors, events, has_bursts(options));
+    int err = ring_set_open(&source->rings, config->processors, events, load_of(options));
     if (err == 0)
         err = ring_copier_start(&source->copier, source->rings.rings, source->rings.count);
     if (err)
@@ -277,12 +277,15 @@ static void take(struct ring_source *source, const struct ring_record *record)
 
 uint64_t ring_source_fill_ns(const struct ring_source *source)
 {
+    const enum ring_load load = load_of(source->options);
     if (source->has_left)
         return 0;
+    if (load == RING_TASKS)
+        return UINT64_MAX;
     uint64_t samples =
         ring_set_ring_bytes(&source->rings) / (source->stack_bytes_max + SAMPLE_BYTES);
     uint64_t fill_ns = samples * source->events.period_ns;
-    return !has_bursts(source->options) || fill_ns < BURST_NS ? fill_ns : BURST_NS;
+    return load == RING_SAMPLES || fill_ns < BURST_NS ? fill_ns : BURST_NS;
 }
 
 static void take_copied(struct ring_source *source, uint64_t until_ns, uint64_t limit_ns)

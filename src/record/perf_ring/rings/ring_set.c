@@ -4,22 +4,27 @@
 #include "record/procfs/processors.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
-/* Of all rings together, and of one: a second of samples at 999 Hz. With bursts, larger by this
- * factor: 60 ms of page faults. The kernel clears the memory, 0.2 ms a MiB. */
-#define RINGS_BYTES (UINT64_C(64) << 20)
-#define RING_BYTES_MAX (UINT64_C(16) << 20)
-enum { BURST_FACTOR = 4 };
+/* Of all rings together, and of one: a second of samples at 999 Hz; 60 ms of page faults; 5000
+ * mappings. The kernel clears the memory, 0.2 ms a MiB. */
+static const struct {
+    uint64_t all_bytes, most_bytes;
+} rooms[] = {
+    [RING_TASKS] = {UINT64_C(8) << 20, UINT64_C(1) << 20},
+    [RING_SAMPLES] = {UINT64_C(64) << 20, UINT64_C(16) << 20},
+    [RING_BURSTS] = {UINT64_C(256) << 20, UINT64_C(64) << 20},
+};
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
 /* The kernel wakes the reader when this part of a ring is new. */
 enum { WAKEUP_PARTS = 4 };
 
-static size_t choose_bytes(size_t rings, bool has_bursts)
+static size_t choose_bytes(size_t rings, enum ring_load load)
 {
-    const uint64_t factor = has_bursts ? BURST_FACTOR : 1;
-    uint64_t bytes = RING_BYTES_MAX * factor;
-    while (bytes > RING_BYTES_MIN && bytes * rings > RINGS_BYTES * factor)
+    uint64_t bytes = rooms[load].most_bytes;
+    while (bytes > RING_BYTES_MIN && bytes * rings > rooms[load].all_bytes)
         bytes /= 2;
     return (size_t)bytes;
 }
@@ -51,11 +56,11 @@ static bool is_short_of_memory(const struct ring_set *set, int err, size_t bytes
     return err == -EPERM || err == -ENOMEM || (err == 0 && ring_set_ring_bytes(set) < bytes);
 }
 
-int ring_set_open(struct ring_set *set, const char *processors, size_t events, bool has_bursts)
+int ring_set_open(struct ring_set *set, const char *processors, size_t events, enum ring_load load)
 {
     uint32_t list[PROCESSORS_MAX];
     size_t count = processors_list(processors, list, PROCESSORS_MAX);
-    size_t rings = count * events, bytes = choose_bytes(rings, has_bursts);
+    size_t rings = count * events, bytes = choose_bytes(rings, load);
     *set = (struct ring_set){.rings = calloc(rings ? rings : 1, sizeof(*set->rings))};
     if (!set->rings)
         return -ENOMEM;

@@ -6,6 +6,7 @@
 #include "record/perf_ring/rings/kernel_ring.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct ring_set {
     struct kernel_ring *rings; /* owned; the first event first */
@@ -13,9 +14,15 @@ struct ring_set {
     bool is_short; /* the rings are smaller than wanted: the locked memory is limited */
 };
 
-/* processors: "0-3,6"; NULL: all. has_bursts: of events that come as fast as the program can make
- * them. 0 or a negative errno; ring_set_close() in any case. */
-int ring_set_open(struct ring_set *set, const char *processors, size_t events, bool has_bursts);
+/* What the rings have room for. */
+enum ring_load {
+    RING_TASKS,   /* starts of tasks, and mappings: no samples */
+    RING_SAMPLES, /* samples of a clock */
+    RING_BURSTS,  /* of events that come as fast as the program can make them */
+};
+
+/* processors: "0-3,6"; NULL: all. 0 or a negative errno; ring_set_close() in any case. */
+int ring_set_open(struct ring_set *set, const char *processors, size_t events, enum ring_load load);
 void ring_set_close(struct ring_set *set);
 
 /* The smallest ring. */
