@@ -164,6 +164,7 @@ void record_summary_free(struct record_summary *summary)
     for (size_t i = 0; i < summary->off_cpu.object_count; i++)
         free(summary->off_cpu.objects[i].text);
     free(summary->off_cpu.objects);
+    kernel_ranges_free(&summary->off_cpu.kernel);
     *summary = (struct record_summary){0};
 }
 

@@ -5,6 +5,7 @@
 #include "base/containers/buffer.h"
 #include "record/namespaces/namespace_ids.h"
 #include "record/options.h"
+#include "record/procfs/kernel_symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,6 +119,7 @@ struct record_off_cpu {
         uint64_t waited_ns;
     } * objects;
     size_t object_count;
+    struct kernel_ranges kernel; /* functions on kernel stacks; freed as the objects */
 };
 
 enum { RECORD_TARGET_BYTES = 128 };

@@ -107,13 +107,25 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Ascending, owned; NULL: out of memory. */
-static uint64_t *kernel_addresses(const struct profile *profile, size_t *count)
+/* A name of the recording; NULL: none. */
+static const char *recorded_kernel_name(const struct resolver *resolver, uint64_t avma,
+                                        uint64_t *start_avma)
 {
-    uint64_t *avmas = calloc(profile->address_count + 1, sizeof(*avmas));
+    const struct convert_options *options = resolver->options;
+    return options->find_kernel
+               ? options->find_kernel(options->find_kernel_context, avma, start_avma)
+               : NULL;
+}
+
+/* Without recorded names; ascending, owned; NULL: out of memory. */
+static uint64_t *kernel_addresses(const struct resolver *resolver, size_t *count)
+{
+    const struct profile *profile = resolver->profile;
+    uint64_t *avmas = calloc(profile->address_count + 1, sizeof(*avmas)), start_avma;
     *count = 0;
     for (size_t i = 0; avmas && i < profile->address_count; i++)
-        if (addresses_are_of_kernel(profile, profile->addresses[i].lib))
+        if (addresses_are_of_kernel(profile, profile->addresses[i].lib) &&
+            !recorded_kernel_name(resolver, profile->addresses[i].svma, &start_avma))
             avmas[(*count)++] = profile->addresses[i].svma;
     if (*count)
         qsort(avmas, *count, sizeof(*avmas), by_number);
@@ -124,10 +136,9 @@ static uint64_t *kernel_addresses(const struct profile *profile, size_t *count)
 static void open_kernel(struct resolver *resolver)
 {
     size_t count = 0;
-    uint64_t *avmas =
-        resolver->is_kernel_needed ? kernel_addresses(resolver->profile, &count) : NULL;
-    bool is_hidden = avmas && kallsyms_open(&resolver->kallsyms, resolver->facts, avmas, count) ==
-                                  KALLSYMS_HIDDEN;
+    uint64_t *avmas = resolver->is_kernel_needed ? kernel_addresses(resolver, &count) : NULL;
+    bool is_hidden = count > 0 && kallsyms_open(&resolver->kallsyms, resolver->facts, avmas,
+                                                count) == KALLSYMS_HIDDEN;
     free(avmas);
     if (is_hidden)
         profile_add_note(resolver->profile, "no_names",
@@ -135,11 +146,19 @@ static void open_kernel(struct resolver *resolver)
                          "`sysctl kernel.kptr_restrict=0`, or root");
 }
 
-static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symbol_result *result)
+/* frame: room for a frame of the result. */
+static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symbol_result *result,
+                           struct symbol_frame *frame)
 {
     if (resolver->stored && symbol_store_find(resolver->store, resolver->stored, avma, result))
         return result->frame_count > 0;
-    return resolver->kallsyms && kallsyms_find(resolver->kallsyms, avma, result);
+    result->symbol_name = recorded_kernel_name(resolver, avma, &result->symbol_svma);
+    if (!result->symbol_name)
+        return resolver->kallsyms && kallsyms_find(resolver->kallsyms, avma, result);
+    *frame = (struct symbol_frame){.name = result->symbol_name, .system_name = result->symbol_name};
+    result->frames = frame;
+    result->frame_count = 1;
+    return true;
 }
 
 static void resolve_address(struct resolver *resolver, size_t place)
@@ -153,7 +172,7 @@ static void resolve_address(struct resolver *resolver, size_t place)
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
     else if (addresses_are_of_kernel(profile, address->lib)
-                 ? look_up_kernel(resolver, address->svma, &result)
+                 ? look_up_kernel(resolver, address->svma, &result, &symbol)
                  : addresses_are_stored(profile, address->lib) &&
                        look_up(resolver, place, &result)) {
         if (resolver->options->symbols_only)

@@ -431,6 +431,12 @@ static void move_objects(struct off_objects *objects, struct record_off_cpu *sum
     }
 }
 
+static void move_kernel_ranges(struct kernel_symbols *symbols, struct record_off_cpu *summary)
+{
+    summary->kernel = symbols->found;
+    symbols->found = (struct kernel_ranges){0};
+}
+
 void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *summary)
 {
     *summary =
@@ -444,6 +450,7 @@ void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *sum
     recorder->has_thread = false;
     add_totals(recorder, summary);
     move_objects(&recorder->waits.objects, summary);
+    move_kernel_ranges(&recorder->looks.kernel.symbols, summary);
 }
 
 void off_recorder_free(struct off_recorder *recorder)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/procfs/kernel_symbols.h"
 
+#include "base/containers/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 {
     end_reading(symbols);
     buffer_free(&symbols->text);
+    kernel_ranges_free(&symbols->found);
 }
 
 /* False: nothing is left. */
@@ -97,13 +100,47 @@ static uint64_t find_in(const struct buffer *text, const struct kernel_function 
     return 0;
 }
 
+static void keep(struct kernel_ranges *ranges, const struct kernel_function *function,
+                 uint64_t start_avma)
+{
+    uint64_t end_avma;
+    if (__builtin_add_overflow(start_avma, function->bytes, &end_avma) ||
+        kernel_ranges_find(ranges, start_avma))
+        return;
+    char *name = strndup(function->name, function->name_length);
+    struct kernel_range *range =
+        name ? ARRAY_PUSH(ranges->ranges, ranges->count, ranges->capacity) : NULL;
+    if (range)
+        *range = (struct kernel_range){start_avma, end_avma, name};
+    else
+        free(name);
+}
+
 uint64_t kernel_symbols_find(struct kernel_symbols *symbols, const struct kernel_function *function)
 {
     size_t line = 0;
     do {
         uint64_t avma = symbols->text.size ? find_in(&symbols->text, function, &line) : 0;
         if (avma)
+            keep(&symbols->found, function, avma);
+        if (avma)
             return avma;
     } while (read_more(symbols));
     return 0;
+}
+
+const struct kernel_range *kernel_ranges_find(const struct kernel_ranges *ranges, uint64_t avma)
+{
+    for (size_t i = 0; i < ranges->count; i++)
+        if (avma >= ranges->ranges[i].start_avma && avma < ranges->ranges[i].end_avma)
+            return &ranges->ranges[i];
+    return NULL;
+}
+
+void kernel_ranges_free(struct kernel_ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->count; i++)
+        free(ranges->ranges[i].name);
+    free(ranges->ranges);
+    *ranges = (struct kernel_ranges){0};
 }

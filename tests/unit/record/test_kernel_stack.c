@@ -137,6 +137,32 @@ static void the_symbols_are_read_as_far_as_needed(void **state)
     fclose(file);
 }
 
+static const char *name_at(const struct kernel_stacks *stacks, uint64_t avma)
+{
+    const struct kernel_range *range = kernel_ranges_find(&stacks->symbols.found, avma);
+    return range ? range->name : "";
+}
+
+static void found_functions_have_names_for_all_of_their_addresses(void **state)
+{
+    (void)state;
+    struct kernel_stacks stacks;
+    uint64_t frames[KERNEL_STACK_FRAMES_MAX];
+    kernel_stacks_open(&stacks, memory_file(symbols_text));
+    kernel_stacks_parse(&stacks,
+                        "[<0>] wait_alias+0x3/0x40\n[<0>] wait_here+0x1/0x40\n"
+                        "[<0>] __x64_sys_wait+0x7/0x80\n[<0>] wait_here+0x4/0x20 [module]\n",
+                        frames);
+    assert_int_equal(stacks.symbols.found.count, 3);
+    assert_string_equal(name_at(&stacks, 0xffffffff81001000), "wait_alias");
+    assert_string_equal(name_at(&stacks, 0xffffffff8100103f), "wait_alias");
+    assert_string_equal(name_at(&stacks, 0xffffffff81001040), "");
+    assert_string_equal(name_at(&stacks, 0xffffffff8100117f), "__x64_sys_wait");
+    assert_string_equal(name_at(&stacks, 0xffffffffc000101f), "wait_here");
+    assert_string_equal(name_at(&stacks, 0xffffffffc0001020), "");
+    kernel_stacks_close(&stacks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +171,7 @@ int main(void)
         cmocka_unit_test(unknown_frames_are_left_out),
         cmocka_unit_test(a_symbol_table_without_lines_gives_no_frames),
         cmocka_unit_test(deep_stacks_keep_the_innermost_frames),
+        cmocka_unit_test(found_functions_have_names_for_all_of_their_addresses),
         cmocka_unit_test(the_symbols_are_read_as_far_as_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

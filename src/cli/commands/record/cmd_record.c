@@ -80,6 +80,15 @@ static const char *find_gone(const void *context, const char *path, const uint8_
     return open_file_cache_find(context, path, build_id, build_id_bytes);
 }
 
+static const char *find_kernel(const void *context, uint64_t avma, uint64_t *start_avma)
+{
+    const struct kernel_range *range = kernel_ranges_find(context, avma);
+    if (!range)
+        return NULL;
+    *start_avma = range->start_avma;
+    return range->name;
+}
+
 /* Symbolizes the capture and writes the other formats. */
 static int convert(struct record_request *request, struct capture_file *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
@@ -92,6 +101,8 @@ static int convert(struct record_request *request, struct capture_file *capture,
                                    .debug_directory = request->debug_directory,
                                    .find_gone = find_gone,
                                    .find_gone_context = &result->open_files,
+                                   .find_kernel = find_kernel,
+                                   .find_kernel_context = &result->summary.off_cpu.kernel,
                                    .gone_fds = gone_fds,
                                    .gone_fd_count =
                                        open_file_cache_descriptors(&result->open_files, gone_fds),
