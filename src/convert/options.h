@@ -27,9 +27,11 @@ struct convert_options {    /* NULL instead of a pointer to options: the default
     const void *find_kernel_context;
     uint64_t memory_bytes; /* memory limit of the conversion; 0: the default (base/budget.h) */
     bool symbols_only;     /* read symbol tables only: no inlined functions, no lines */
-    bool use_debuginfod;  /* fetch missing debug info from servers (debuginfod.h) */
-    struct filter filter; /* selection of the loaded samples */
-    bool adds_samples_up; /* discard sample times: equal samples share an element */
+    bool leaves_separate_debug_info; /* not read where it lies in another file: later conversions
+                                      * read it */
+    bool use_debuginfod;             /* fetch missing debug info from servers (debuginfod.h) */
+    struct filter filter;            /* selection of the loaded samples */
+    bool adds_samples_up;            /* discard sample times: equal samples share an element */
     /* Progress callback of name lookup; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);
     void *progress_context;

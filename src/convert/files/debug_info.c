@@ -36,20 +36,41 @@ static bool has_linked(const struct elf_file *elf, const char *path, const char 
     return has;
 }
 
-uint64_t debug_info_bytes(const struct profile *profile, uint32_t lib_id,
-                          const struct convert_options *options)
+/* In the file itself, and in another one. */
+struct places {
+    uint64_t own_bytes, other_bytes;
+};
+
+static struct places find_places(const struct profile *profile, uint32_t lib_id,
+                                 const struct convert_options *options)
 {
     const struct profile_lib *lib = &profile->libs[lib_id];
+    struct places places = {0};
     struct symfs_path here = symfs_path_of(options, profile_text(profile, lib->path), lib->build_id,
                                            lib->build_id_bytes);
     struct elf_file *elf;
     if (module_file_open(&elf, here.text, lib->build_id, lib->build_id_bytes) != 0)
-        return 0;
+        return places;
     struct elf_file *debug = module_file_open_debug(elf, options->debug_directory);
-    uint64_t bytes = section_bytes(elf) + section_bytes(debug);
-    if (bytes == 0 && has_linked(elf, here.text, options->debug_directory))
-        bytes = UINT64_MAX;
+    places = (struct places){section_bytes(elf), section_bytes(debug)};
+    bool is_none = places.own_bytes == 0 && places.other_bytes == 0;
+    if (is_none && has_linked(elf, here.text, options->debug_directory))
+        places.other_bytes = UINT64_MAX;
     elf_close(debug);
     elf_close(elf);
-    return bytes;
+    return places;
+}
+
+uint64_t debug_info_bytes(const struct profile *profile, uint32_t lib,
+                          const struct convert_options *options)
+{
+    struct places places = find_places(profile, lib, options);
+    return places.own_bytes + places.other_bytes;
+}
+
+bool debug_info_is_separate(const struct profile *profile, uint32_t lib,
+                            const struct convert_options *options)
+{
+    struct places places = find_places(profile, lib, options);
+    return places.own_bytes == 0 && places.other_bytes > 0;
 }

@@ -52,7 +52,7 @@ static int open_symbols(struct lib_symbols *symbols, const uint64_t *wanted, siz
         .find_fetched = symbols->debuginfod ? find_fetched : NULL,
         .find_fetched_context = symbols->debuginfod,
         .path_now = now.text,
-        .symbols_only = options->symbols_only,
+        .symbols_only = options->symbols_only || symbols->symbols_only,
         .needed = wanted,
         .needed_count = wanted_count,
     };

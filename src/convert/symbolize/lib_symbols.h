@@ -24,6 +24,7 @@ struct lib_symbols {
     const struct debuginfod *debuginfod; /* NULL: nothing was fetched */
     uint32_t lib;
     bool only_debug_info; /* names without debug info are useless: stored names are better */
+    bool symbols_only;    /* debug info is not read */
     struct symbols *symbols;
     struct profile *named; /* a profile with only this lib; NULL: no names */
     uint32_t named_lib;

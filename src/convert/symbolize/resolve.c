@@ -56,6 +56,14 @@ static bool may_have_more(const struct resolver *resolver, uint32_t lib)
     return options->use_debuginfod || debug_info_bytes(resolver->profile, lib, options) > 0;
 }
 
+static enum symbolize_extent extent_of(const struct resolver *resolver, uint32_t lib)
+{
+    const struct convert_options *options = resolver->options;
+    bool is_later = options->leaves_separate_debug_info &&
+                    debug_info_is_separate(resolver->profile, lib, options);
+    return is_later ? SYMBOLIZE_SYMBOLS : SYMBOLIZE_ALL;
+}
+
 /* With stored names, only an equal build-id proves the file at the path to be the recorded file. */
 static int plan_lib(struct resolver *resolver, size_t first, size_t end)
 {
@@ -71,7 +79,8 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
     if (has_no_lines ? !may_have_more(resolver, lib)
                      : stored && has_all(resolver, stored, first, end))
         return 0;
-    return symbolizer_add(&resolver->symbolizer, first, end - first, has_no_lines);
+    return symbolizer_add(&resolver->symbolizer, first, end - first,
+                          has_no_lines ? SYMBOLIZE_DEBUG_INFO : extent_of(resolver, lib));
 }
 
 static int plan(struct resolver *resolver)

@@ -17,6 +17,7 @@ struct symbolize_range {
     const struct stored_lib *found;
     char *note;           /* for the user; NULL: none */
     bool only_debug_info; /* discard names without debug info: the capture stores better names */
+    bool symbols_only;    /* debug info is not read */
     bool may_have_debug_info;
     bool is_small; /* reading the symbols takes less time than a process */
 };

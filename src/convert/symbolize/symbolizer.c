@@ -38,7 +38,7 @@ static size_t range_count(const struct symbolizer *symbolizer, uint32_t lib, siz
 }
 
 static struct symbolize_range *add_range(struct symbolizer *symbolizer, size_t first, size_t count,
-                                         bool only_debug_info)
+                                         enum symbolize_extent extent)
 {
     struct symbolize_range *range =
         ARRAY_PUSH(symbolizer->ranges, symbolizer->count, symbolizer->capacity);
@@ -47,20 +47,22 @@ static struct symbolize_range *add_range(struct symbolizer *symbolizer, size_t f
             .lib = symbolizer->profile->addresses[symbolizer->order[first]].lib,
             .first = first,
             .count = count,
-            .only_debug_info = only_debug_info,
+            .only_debug_info = extent == SYMBOLIZE_DEBUG_INFO,
+            .symbols_only = extent == SYMBOLIZE_SYMBOLS,
         };
     return range;
 }
 
-int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count, bool only_debug_info)
+int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count,
+                   enum symbolize_extent extent)
 {
     uint32_t lib = symbolizer->profile->addresses[symbolizer->order[first]].lib;
     size_t ranges = range_count(symbolizer, lib, count);
-    bool has_more = only_debug_info || may_have_debug_info(symbolizer, lib);
+    bool has_more = extent == SYMBOLIZE_DEBUG_INFO ||
+                    (extent == SYMBOLIZE_ALL && may_have_debug_info(symbolizer, lib));
     for (size_t i = 0; i < ranges; i++) {
         size_t start = count * i / ranges, end = count * (i + 1) / ranges;
-        struct symbolize_range *range =
-            add_range(symbolizer, first + start, end - start, only_debug_info);
+        struct symbolize_range *range = add_range(symbolizer, first + start, end - start, extent);
         if (!range)
             return -ENOMEM;
         range->may_have_debug_info = has_more;
@@ -98,6 +100,7 @@ static void answer_range(const struct symbolizer *symbolizer, const struct symbo
         .debuginfod = &symbolizer->debuginfod,
         .lib = range->lib,
         .only_debug_info = range->only_debug_info,
+        .symbols_only = range->symbols_only,
     };
     symbolize_range_run(&symbols, range, symbolizer->order + range->first, out);
 }

@@ -48,8 +48,16 @@ struct symbolizer {
     struct worker_pool pool;
 };
 
+/* How the file of a range is read. */
+enum symbolize_extent {
+    SYMBOLIZE_ALL,
+    SYMBOLIZE_DEBUG_INFO, /* names without debug info are stored already */
+    SYMBOLIZE_SYMBOLS,    /* without debug info */
+};
+
 /* Adds the addresses order[first .. first + count), all of a single lib. 0 or -ENOMEM. */
-int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count, bool only_debug_info);
+int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count,
+                   enum symbolize_extent extent);
 
 /* Starts the workers. The process must be single-threaded until symbolizer_finish(). */
 void symbolizer_start(struct symbolizer *symbolizer);

@@ -89,6 +89,14 @@ static const char *find_kernel(const void *context, uint64_t avma, uint64_t *sta
     return range->name;
 }
 
+/* Waits alone have few frames in libraries: not worth reading the compressed debug info of the C
+ * library, 10 ms. */
+static bool is_brief(const struct record_request *request, const struct record_result *result)
+{
+    bool has_outputs = request->outputs.count > 0;
+    return result->summary.samples == 0 && !result->summary.off_cpu_only && !has_outputs;
+}
+
 /* Symbolizes the capture and writes the other formats. */
 static int convert(struct record_request *request, struct capture_file *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
@@ -109,6 +117,7 @@ static int convert(struct record_request *request, struct capture_file *capture,
                                    .memory_bytes = request->memory_bytes,
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
+                                   .leaves_separate_debug_info = is_brief(request, result),
                                    .adds_samples_up = !has_times};
     int err = capture_file_check_name(capture, error);
     if (!err)
