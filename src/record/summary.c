@@ -261,6 +261,7 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         uint64_t value;
     } counters[] = {
         {"interval_ns", off_cpu->interval_ns},
+        {"longest_interval_ns", off_cpu->longest_interval_ns},
         {"waiting_ns", off_cpu->waiting_ns},
         {"runnable_ns", off_cpu->runnable_ns},
         {"lost_ns", off_cpu->lost_ns},

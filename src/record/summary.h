@@ -94,6 +94,7 @@ struct record_cut_module {
 struct record_off_cpu {
     const char *method; /* static text: "switch-records"; NULL: not recorded */
     uint64_t interval_ns;
+    uint64_t longest_interval_ns;              /* longer for a while, if looks cost too much */
     uint64_t waiting_ns, runnable_ns, lost_ns; /* of all threads; lost: records are missing */
     uint64_t filled_ns;                        /* records are missing, schedstat has the sums */
     /* Parts of waiting_ns: with a stack; shorter than two ticks, and met by none; not seen. */

@@ -138,7 +138,8 @@ static int print_samples(const struct record_summary *summary)
 
 static int print_off_cpu(const struct record_off_cpu *off_cpu)
 {
-    char torn[80] = "", refused[80] = "", runnable[80] = "", lost[80] = "", storm[80] = "";
+    char torn[80] = "", refused[80] = "", runnable[80] = "", lost[80] = "", storm[80] = "",
+         pace[80] = "";
     if (!off_cpu->method)
         return 0;
     if (off_cpu->is_stuck) {
@@ -163,11 +164,14 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
     if (off_cpu->storm)
         snprintf(storm, sizeof(storm), " after a storm of %s context switches/s",
                  format_count(off_cpu->storm).text);
-    log_info("off-CPU: %s waiting, %s of it with stacks%s%s (%s%s, %s %s%s%s)",
+    if (off_cpu->longest_interval_ns > off_cpu->interval_ns)
+        snprintf(pace, sizeof(pace), " up to %s apart to save CPU time",
+                 format_duration(off_cpu->longest_interval_ns).text);
+    log_info("off-CPU: %s waiting, %s of it with stacks%s%s (%s%s, %s %s%s%s%s)",
              format_duration(off_cpu->waiting_ns).text,
              format_percent(off_cpu->with_stack_ns, off_cpu->waiting_ns).text, runnable, lost,
              off_cpu->method, storm, format_count(off_cpu->looks).text,
-             off_cpu->looks == 1 ? "look" : "looks", torn, refused);
+             off_cpu->looks == 1 ? "look" : "looks", pace, torn, refused);
     return 1;
 }
 

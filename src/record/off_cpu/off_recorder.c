@@ -7,6 +7,7 @@
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
 #include "record/off_cpu/time/switch_storm.h"
+#include "record/off_cpu/time/tick_pace.h"
 #include "record/procfs/kernel_image.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/processors.h"
@@ -51,6 +52,8 @@ struct off_recorder {
     uint32_t stop;     /* atomic */
     uint64_t begin_ns; /* atomic: end of the delay before sampling; 0: not yet */
     uint64_t next_tick, flush_due_ns;
+    struct tick_pace pace;
+    uint64_t longest_ns; /* interval of ticks */
     struct switch_storm window;
     uint64_t storm;     /* switches a second that have ended the records; 0: none */
     uint64_t record_ns; /* the latest look that has found a record */
@@ -120,6 +123,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
                                          .queue = &recorder->queue,
                                          .is_quiet = config->is_quiet,
                                          .read_account = thread_account_read};
+    recorder->pace.asked_ns = recorder->longest_ns = config->interval_ns;
     recorder->looks.tasks = &recorder->tasks;
     recorder->looks.queue = &recorder->queue;
     recorder->looks.waits = &recorder->waits;
@@ -215,7 +219,7 @@ static void look_at_waiting(struct off_recorder *recorder, uint64_t tick_ns)
             thread->next_to_look = again;
             again = thread;
         }
-        if (reads % READS_AT_ONCE == 0)
+        if (reads % READS_AT_ONCE == 0 && !recorder->is_polled)
             read_records(recorder);
     }
     off_looks_pause(&recorder->looks);
@@ -243,7 +247,6 @@ static uint64_t single_cuts(size_t threads)
                                      : share;
 }
 
-/* Woken threads without a processor exist where more threads are runnable than processors. */
 /* schedstat takes the place of the records. Of the tree of a command: the processes of other
  * recordings cannot be listed. */
 static void end_records(struct off_recorder *recorder, uint64_t storm)
@@ -255,6 +258,22 @@ static void end_records(struct off_recorder *recorder, uint64_t storm)
     off_poll_adopt(&recorder->poll, now_ns);
 }
 
+/* Looks that cost too much become rarer. */
+static void change_ticks(struct off_recorder *recorder, uint64_t now_ns)
+{
+    struct off_waits *waits = &recorder->waits;
+    uint64_t interval_ns = tick_pace_next(&recorder->pace, waits->ticks.interval_ns);
+    if (interval_ns == waits->ticks.interval_ns)
+        return;
+    waits->ticks.interval_ns = interval_ns;
+    if (interval_ns > recorder->longest_ns)
+        recorder->longest_ns = interval_ns;
+    for (size_t i = 0; i < recorder->tasks.count; i++)
+        off_waits_change_ticks(waits, recorder->tasks.threads[i]);
+    recorder->next_tick = wait_tick_from(&waits->ticks, now_ns + 1);
+}
+
+/* Woken threads without a processor exist where more threads are runnable than processors. */
 static void flush(struct off_recorder *recorder, uint64_t until_ns)
 {
     bool is_crowded = proc_runnable() > recorder->rings.records.count;
@@ -263,6 +282,7 @@ static void flush(struct off_recorder *recorder, uint64_t until_ns)
     recorder->waits.ticks.single_cuts = single_cuts(recorder->tasks.count);
     for (size_t i = 0; i < recorder->tasks.count; i++)
         off_waits_flush(&recorder->waits, recorder->tasks.threads[i], until_ns);
+    change_ticks(recorder, until_ns);
     recorder->flush_due_ns = until_ns + window_ns(recorder);
     uint64_t storm = switch_storm_find(&recorder->window, until_ns,
                                        recorder->records.switches + recorder->records.lost,
@@ -276,6 +296,13 @@ static void begin(struct off_recorder *recorder, uint64_t begin_ns)
     recorder->waits.is_quiet = false;
     for (size_t i = 0; i < recorder->tasks.count; i++)
         off_waits_restart(&recorder->waits, recorder->tasks.threads[i], begin_ns);
+}
+
+static void end_tick(struct off_recorder *recorder, uint64_t now_ns)
+{
+    uint64_t due_ns = tick_pace_take(&recorder->pace, now_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    recorder->next_tick =
+        wait_tick_from(&recorder->waits.ticks, due_ns > now_ns ? due_ns : now_ns + 1);
 }
 
 static void run_once(struct off_recorder *recorder)
@@ -292,7 +319,7 @@ static void run_once(struct off_recorder *recorder)
                         recorder->is_polled ? UINT64_MAX : wait_tick_ns(ticks, following - 1));
     }
     if (now_ns >= tick_ns)
-        recorder->next_tick = wait_tick_from(ticks, now_ns + 1);
+        end_tick(recorder, now_ns);
     if (now_ns >= recorder->flush_due_ns)
         flush(recorder, now_ns);
 }
@@ -321,7 +348,7 @@ static void wait_for_work(struct off_recorder *recorder)
     bool stays_idle = has_few && is_idle(recorder, now_ns, IDLE_TICKS) && go_idle(recorder);
     if (!stays_idle)
         off_rings_wake(&recorder->rings, false);
-    else if (due_ns < recorder->flush_due_ns)
+    if (stays_idle || due_ns > recorder->flush_due_ns) /* else ticks rest */
         due_ns = recorder->flush_due_ns;
     if (!has_few && is_idle(recorder, now_ns, QUIET_TICKS))
         due_ns += (QUIET_STEP - 1) * recorder->waits.ticks.interval_ns;
@@ -415,6 +442,7 @@ static void add_totals(const struct off_recorder *recorder, struct record_off_cp
     summary->guessed = looks->guessed;
     summary->cpu_ns = recorder->cpu_ns;
     summary->storm = recorder->storm;
+    summary->longest_interval_ns = recorder->longest_ns;
 }
 
 /* Moves the texts into the summary. */
@@ -441,7 +469,7 @@ void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *sum
 {
     *summary =
         (struct record_off_cpu){.method = recorder->is_polled ? "schedstat" : "switch-records",
-                                .interval_ns = recorder->waits.ticks.interval_ns,
+                                .interval_ns = recorder->pace.asked_ns,
                                 .is_stuck = recorder->has_thread && !join(recorder)};
     off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
     summary->mappings_left_out = recorder->writer.mappings_left_out;

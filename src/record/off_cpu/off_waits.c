@@ -427,6 +427,12 @@ void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
     put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
 }
 
+void off_waits_change_ticks(struct off_waits *waits, struct off_thread *thread)
+{
+    if (thread->cut.start_ns)
+        wait_cut_change(&thread->cut, &waits->ticks);
+}
+
 void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)
 {
     thread_run_restart(&thread->run, now_ns);

@@ -61,6 +61,9 @@ void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_
 /* The last window of the thread, or of its program. */
 void off_waits_finish(struct off_waits *waits, struct off_thread *thread);
 
+/* The interval of the ticks has changed. After off_waits_flush(). */
+void off_waits_change_ticks(struct off_waits *waits, struct off_thread *thread);
+
 /* Sampling begins: what was before does not count. */
 void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns);
 

@@ -101,6 +101,42 @@ static void the_ticks_of_a_wait_decide_whether_it_is_long(void **state)
     assert_true(wait_is_long(&wait, &ticks, second_ns + 1));
 }
 
+/* At each change the window has just ended. */
+static void a_wait_across_changes_of_the_interval_is_whole(void **state)
+{
+    (void)state;
+    for (uint64_t start_ns = 5 * MS; start_ns < 2000 * MS; start_ns += 37 * MS + 1) {
+        static const uint64_t intervals_ns[] = {10 * MS, 80 * MS, 20 * MS, 10 * MS};
+        struct wait_ticks now = ticks;
+        struct wait_piece piece;
+        struct wait_cut wait = wait_cut_begin(&now, start_ns);
+        uint64_t next_ns = start_ns, until_ns = start_ns;
+        for (size_t i = 0; i < 4; i++) {
+            now.interval_ns = intervals_ns[i];
+            wait_cut_change(&wait, &now);
+            until_ns += 60 * MS;
+            assert_true(i == 0 || wait_is_long(&wait, &now, until_ns));
+            while (wait_cut_next(&wait, &now, until_ns, i == 3, &piece)) {
+                assert_int_equal(piece.start_ns, next_ns);
+                assert_true(piece.end_ns > piece.start_ns);
+                next_ns = piece.end_ns;
+            }
+        }
+        assert_int_equal(next_ns, until_ns);
+    }
+}
+
+static void a_wait_without_samples_is_short_by_the_new_ticks(void **state)
+{
+    (void)state;
+    struct wait_ticks now = ticks;
+    struct wait_cut wait = wait_cut_begin(&now, 100 * MS);
+    assert_true(wait_is_long(&wait, &now, 130 * MS));
+    now.interval_ns = 80 * MS;
+    wait_cut_change(&wait, &now);
+    assert_false(wait_is_long(&wait, &now, 130 * MS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +146,8 @@ int main(void)
         cmocka_unit_test(two_seconds_have_about_two_hundred_samples),
         cmocka_unit_test(an_idle_thread_has_a_sample_a_second_later_on),
         cmocka_unit_test(the_ticks_of_a_wait_decide_whether_it_is_long),
+        cmocka_unit_test(a_wait_across_changes_of_the_interval_is_whole),
+        cmocka_unit_test(a_wait_without_samples_is_short_by_the_new_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

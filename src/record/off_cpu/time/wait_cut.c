@@ -11,6 +11,12 @@ struct wait_cut wait_cut_begin(const struct wait_ticks *ticks, uint64_t start_ns
                              .at_ns = start_ns};
 }
 
+void wait_cut_change(struct wait_cut *cut, const struct wait_ticks *ticks)
+{
+    cut->first = wait_tick_from(ticks, cut->at_ns);
+    cut->next = 1;
+}
+
 static uint64_t ticks_until(const struct wait_cut *cut, const struct wait_ticks *ticks,
                             uint64_t end_ns)
 {
@@ -20,7 +26,7 @@ static uint64_t ticks_until(const struct wait_cut *cut, const struct wait_ticks 
 
 bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns)
 {
-    return ticks_until(cut, ticks, end_ns) >= 2;
+    return cut->at_ns > cut->start_ns || ticks_until(cut, ticks, end_ns) >= 2;
 }
 
 static uint64_t span(const struct wait_cut *cut, const struct wait_ticks *ticks)

@@ -29,6 +29,10 @@ struct wait_piece {
 
 struct wait_cut wait_cut_begin(const struct wait_ticks *ticks, uint64_t start_ns);
 
+/* The interval of the ticks has changed: the rest of a wait under way is cut at the new ones. A
+ * wait with samples stays a long one. */
+void wait_cut_change(struct wait_cut *cut, const struct wait_ticks *ticks);
+
 /* Whether a wait until this time has two ticks or more. */
 bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns);
 
