@@ -25,6 +25,7 @@ struct thread {
     struct ring_reader reader;
     char name[16];
     uint64_t name_due_ns, name_wait_ns;
+    uint64_t name_cpu_ns; /* of the process, at the last read of the name */
     uint64_t start_ns;
     uint64_t last_ns;           /* of its latest record */
     bool has_exited;            /* the last record arrived, with the end time */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -535,6 +536,31 @@ static void weights_that_nobody_can_have_used_are_counted(void **state)
     expect_good_records_still_pass();
 }
 
+static void names_are_read_again_after_cpu_time(void **state)
+{
+    (void)state;
+    struct process *process = process_table_at(&at.collector->processes, 0);
+    thread_table_find_new(&at.collector->threads, process);
+    struct thread *thread = thread_of_slot(process, THREAD);
+    char before[16];
+    prctl(PR_GET_NAME, before);
+    process->pid = getpid();
+    thread->tid = gettid();
+    prctl(PR_SET_NAME, "one");
+    thread_refresh_name(&at.collector->threads, thread);
+    assert_string_equal(thread->name, "one");
+    prctl(PR_SET_NAME, "two");
+    uint64_t wait_ns = thread->name_wait_ns;
+    thread_refresh_name(&at.collector->threads, thread);
+    assert_string_equal(thread->name, "one");
+    assert_int_equal(thread->name_wait_ns, wait_ns);
+    process->account.last_cpu_ns++;
+    thread_refresh_name(&at.collector->threads, thread);
+    assert_string_equal(thread->name, "two");
+    assert_true(thread->name_wait_ns > wait_ns);
+    prctl(PR_SET_NAME, before);
+}
+
 static void the_name_in_a_last_record_need_not_end(void **state)
 {
     (void)state;
@@ -695,6 +721,7 @@ int main(void)
         TEST(events_of_threads_are_outside_of_the_cpu_account),
         TEST(objects_that_do_not_belong_to_the_event_are_counted),
         TEST(names_are_of_the_thread_in_the_slot),
+        TEST(names_are_read_again_after_cpu_time),
         TEST(frame_counts_beyond_the_record_are_counted),
         TEST(records_shorter_than_their_kind_are_counted),
         TEST(copies_whose_sizes_do_not_add_up_are_counted),
