@@ -53,6 +53,7 @@ enum row_kind {
     ROW_REGISTER = 9, /* CFA = R + 8n for another register R: usable while R is known to the walk */
     ROW_CLONE =
         10, /* around clone()'s system call: R = 0 the outermost frame, else CFA = SP + 8n */
+    ROW_SEARCH = 11, /* no CFI, but a symbol with a size: the launcher finds the caller */
 };
 
 /* The location of the caller's FP; ROW_FP_AT_CFA_MINUS_8 * k for any other value k. */

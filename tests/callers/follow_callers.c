@@ -19,6 +19,8 @@
 #include "unwind/rows/row_index.h"
 #include "wire/records.h"
 
+#include "../unit/unwind/real_files.h"
+
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -31,7 +33,7 @@ enum {
     JUDGED_MAX = 2,       /* stacks at the same PC */
     RUN_US_MAX = 1500,    /* between two stops */
     REPORTED_MAX = 20,
-    PIECES_MAX = 256,
+    PIECES_MAX = 512,
 };
 
 struct walk {
@@ -69,6 +71,16 @@ struct follower {
     struct totals totals;
 };
 
+/* As the recorder does: large files in pieces. */
+static void open_image(struct follower *f, size_t mapping)
+{
+    struct elf_file *elf = f->tracee.elfs[mapping];
+    if (code_image_is_possible(elf))
+        (void)code_image_open(&f->images[mapping], elf);
+    else if ((elf = open_real_file(f->tracee.names[mapping])))
+        (void)code_image_open_in_pieces(&f->images[mapping], elf);
+}
+
 static bool find_code(void *context, uint64_t avma, struct code_place *place)
 {
     struct follower *f = context;
@@ -76,7 +88,7 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
     if (i == f->tracee.mapping_count)
         return false;
     if (!f->images[i] && f->tracee.elfs[i])
-        (void)code_image_open(&f->images[i], f->tracee.elfs[i]);
+        open_image(f, i);
     *place = (struct code_place){f->images[i], f->tracee.mappings[i].bias};
     return true;
 }

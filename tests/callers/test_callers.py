@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Callers in code without CFI as Debian ships it: test_callers.py x264|dav1d|libcrypto|gmp|libsodium|busybox
+"""Callers in code without CFI as Debian ships it: test_callers.py x264|dav1d|libcrypto|gmp|libsodium|busybox|openblas
 
 Recorded at 999 Hz, at least 99 % of the stacks are complete. At 1000 and more PCs, in single steps from random stops on,
 at most 0.1 % of the stacks have another caller than the call that was executed. Seen: in libcrypto's x25519_fe64_mul the
@@ -68,6 +68,29 @@ int main(void)
     }
 }
 """
+OPENBLAS = """
+#include <cblas.h>
+#include <time.h>
+enum { N = 150 };
+static double a[N * N], b[N * N], c[N * N], x[N], y[N];
+static float f[N * N], g[N * N];
+int main(void)
+{
+    for (int i = 0; i < N * N; i++)
+        a[i] = b[i] = f[i] = 1.0 / (i + 1);
+    while (clock() < 60 * CLOCKS_PER_SEC) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, N, N, N, 1, a, N, b, N, 0, c, N);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1, f, N, f, N, 0, g, N);
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, N, N, 1, a, N, c, N);
+        for (int i = 0; i < 20; i++) {
+            cblas_dgemv(CblasRowMajor, CblasTrans, N, N, 1, a, N, b, 1, 0, y, 1);
+            cblas_dger(CblasRowMajor, N, N, cblas_ddot(N, b, 1, y, 1) * 1e-9, x, 1, y, 1, c, N);
+            cblas_daxpy(N * N, 1e-9, b, 1, c, 1);
+            cblas_dscal(N * N, 0.999, c, 1);
+        }
+    }
+}
+"""
 ASH = 'i=0; while [ $i -lt 15000000 ]; do i=$((i+1)); x="${i#1}$x"; case $x in 5*) x=;; esac; done'
 
 
@@ -122,8 +145,16 @@ def busybox(place):
     yield ["busybox", "sha256sum", *[path] * 60]
 
 
+def openblas(place):
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    for core in ("Haswell", "Nehalem", "Barcelona"):  # their kernels are written by hand
+        os.environ["OPENBLAS_CORETYPE"] = core
+        yield compiled(OPENBLAS, "openblas", place)
+
+
 PROGRAMS = {"x264": (x264, "libx264"), "dav1d": (dav1d, "libdav1d"), "libcrypto": (libcrypto, "libcrypto"),
-            "gmp": (gmp, "libgmp"), "libsodium": (libsodium, "libsodium"), "busybox": (busybox, "busybox")}
+            "gmp": (gmp, "libgmp"), "libsodium": (libsodium, "libsodium"), "busybox": (busybox, "busybox"),
+            "openblas": (openblas, "libopenblas")}
 
 
 def completeness(command, place):

@@ -156,7 +156,7 @@ class Callers(rec.Case):
                 self.assertLess(100 - sort - sum(shares[callers] for callers in CALLERS), 3, shares)
 
     def test_code_written_by_hand_is_complete(self):
-        run = self.recorded(rec.target("by_hand"), "1000", rec_options=["-q", "-F", "999"])
+        run = self.recorded(rec.target("by_hand"), "600", rec_options=["-q", "-F", "999"])
         self.assertGreater(run.complete_percent(), 99, run.summary)
         for name in ("hand_leaf", "hand_pushes", "hand_realigns", "hand_realigns_and_calls", "hand_end"):
             self.assertGreater(run.share_of(name), 1, name)
@@ -165,6 +165,14 @@ class Callers(rec.Case):
         # Stale words of the sampler's own signals lie in the large frame of hand_enters.
         inside = [stack[stack.index("call_all"):] for stack in run.stacks() if "call_all" in stack]
         self.assertEqual([stack for stack in inside if any("libc" in frame for frame in stack)], [])
+
+    def test_the_code_of_a_large_file_is_complete(self):
+        run = self.recorded(rec.target("large_code"), "600", rec_options=["-q", "-F", "999"])
+        kernel = {stack: weight for stack, weight in run.stacks().items() if "large_kernel" in stack}
+        self.assertGreater(run.share_of("large_kernel"), 50, run.summary)
+        whole = {stack: weight for stack, weight in kernel.items() if "[truncated]" not in stack}
+        self.assertGreater(sum(whole.values()), 0.95 * sum(kernel.values()), run.summary)
+        self.assertEqual({stack[stack.index("main"):].count("descend") for stack in whole}, {201})
 
     def test_code_changed_at_run_time_gives_no_wrong_stack(self):
         directory = self.new_directory()

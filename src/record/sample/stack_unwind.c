@@ -98,7 +98,7 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
     if (!mapping)
         return false;
     struct known_module *module = mapping->module;
-    if (!module || !module->is_searched)
+    if (!module || module->is_go)
         return true;
     if (load_acquire(&module->state) == MODULE_UNREAD) {
         note_unread(lookup->walk, module, false);

@@ -153,6 +153,48 @@ static int append_gap(struct compiled_rows *rows, uint32_t start)
     return row ? 0 : -ENOMEM;
 }
 
+static struct code_image *open_code(const struct module_cache *store,
+                                    const struct known_module *module)
+{
+    struct code_image *code = NULL;
+    struct elf_file *elf = module_cache_open_file(store, module);
+    if (elf && !module->is_searched) {
+        (void)code_image_open_in_pieces(&code, elf);
+        return code;
+    }
+    if (elf)
+        (void)code_image_open(&code, elf);
+    elf_close(elf);
+    return code;
+}
+
+/* Once; without room for the code, module->code stays NULL. */
+static void read_code(struct module_cache *store, struct known_module *module)
+{
+    struct code_image *code = open_code(store, module);
+    if (code && store->code_bytes + code_image_memory(code) > CODE_BYTES_MAX) {
+        code_image_close(code);
+        code = NULL;
+    }
+    store->code_bytes += code ? code_image_memory(code) : 0;
+    module->code = code;
+    store_release(&module->is_code_read, true);
+}
+
+/* Whether the piece of a large file has code without CFI: not only padding between functions. */
+static bool needs_symbols(const struct known_module *module, const struct compiled_rows *rows,
+                          uint64_t end)
+{
+    enum { PADDING_BYTES = 64 }; /* of hand-written functions, at most */
+    bool has_gap = rows->count == 0;
+    for (size_t i = 0; i < rows->count && !has_gap; i++) {
+        const struct row *row = &rows->rows[i];
+        uint64_t row_end = i + 1 < rows->count ? row[1].start : end;
+        has_gap = row_kind(row->rule) == ROW_NONE && row_end - row->start > PADDING_BYTES;
+    }
+    return has_gap && !module->is_searched && !module->is_go && !module->is_code_read;
+}
+
 void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece)
 {
     struct compiled_rows *rows = &store->scratch;
@@ -162,6 +204,8 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
         return;
     rows->count = 0;
     int err = unwind_module_compile(module->unwind, start, end, rows);
+    if (err == 0 && needs_symbols(module, rows, end))
+        read_code(store, module);
     if (err == 0 && module->code)
         err = code_rows_fill(module->code, module->base_svma, start, end, rows);
     else if (err == 0 && rows->count == 0)
@@ -202,33 +246,12 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
     elf_close(elf);
 }
 
-static struct code_image *open_code(const struct module_cache *store,
-                                    const struct known_module *module)
-{
-    struct code_image *code = NULL;
-    struct elf_file *elf = module_cache_open_file(store, module);
-    if (elf && !module->is_searched) {
-        (void)code_image_open_in_pieces(&code, elf);
-        return code;
-    }
-    if (elf)
-        (void)code_image_open(&code, elf);
-    elf_close(elf);
-    return code;
-}
-
 void module_cache_read_code(struct module_cache *store, struct known_module *module)
 {
-    struct code_image *code = open_code(store, module);
-    if (code && store->code_bytes + code_image_memory(code) > CODE_BYTES_MAX) {
-        code_image_close(code);
-        code = NULL;
-    }
-    store->code_bytes += code ? code_image_memory(code) : 0;
-    module->code = code;
-    store_release(&module->is_code_read, true);
-    const bool has_rows = code && code_image_has_all_starts(code);
-    for (size_t piece = 0; has_rows && piece < module->piece_count; piece++)
+    if (module->is_code_read)
+        return;
+    read_code(store, module);
+    for (size_t piece = 0; module->code && piece < module->piece_count; piece++)
         if (load_acquire(&module->is_requested[piece]))
             module_cache_compile(store, module, (uint32_t)piece);
 }

@@ -29,12 +29,12 @@ static uint32_t most_bytes(const struct walk *walk)
     return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 128) * 8;
 }
 
-/* Start of the copied registers and stack: the leaf, with all registers valid, if everything
- * fits; else the frame without a rule, behind the walked frames. */
+/* Start of the copied registers and stack: the leaf, with all registers valid, if everything fits
+ * or no frame was walked; else the frame without a rule, behind the walked frames. */
 static uint32_t copy_start(struct walk *walk, struct record_copy *copy, bool from_leaf)
 {
     uint32_t kept = walk->frame_count;
-    if (from_leaf) {
+    if (from_leaf || kept == 1) {
         copy->known = arch_dwarf_registers(walk->context, copy->registers);
         kept = 0;
     } else {

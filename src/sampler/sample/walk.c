@@ -122,10 +122,10 @@ static bool is_searched(const struct walk *walk)
 
 /* Code without CFI: follow a frame pointer to code. On a stack with only one page certain, the
  * frame pointer may lead to the next page (SBCL runs its program on such a stack). */
-static enum walk_end step_without_cfi(struct walk *walk)
+static enum walk_end step_without_cfi(struct walk *walk, uint32_t rule)
 {
     struct unwind_regs caller = walk->regs;
-    if (is_searched(walk))
+    if (row_kind(rule) == ROW_SEARCH || is_searched(walk))
         return WALK_SEARCH;
     if (walk->is_foreign && caller.fp - (walk->stack.hi - 8) < FOREIGN_FRAME_BYTES)
         return WALK_FOREIGN;
@@ -187,7 +187,7 @@ static enum walk_end step(struct walk *walk)
     case UNWIND_NO_ROW:
         if (is_context_root(walk))
             return WALK_ROOT;
-        end = step_without_cfi(walk);
+        end = step_without_cfi(walk, rule);
         if (end != WALK_ENDS)
             return end;
         break;

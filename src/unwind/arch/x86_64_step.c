@@ -90,6 +90,7 @@ enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
     case ROW_CLONE:
         return UNWIND_COMPLEX;
     case ROW_NONE:
+    case ROW_SEARCH:
         break;
     }
     return UNWIND_NO_ROW;

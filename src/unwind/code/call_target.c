@@ -144,8 +144,8 @@ static enum caller_evidence judge_call(struct call_target *target, const struct 
                                        uint64_t svma)
 {
     const uint8_t *code = code_image_before(place->image, svma, CODE_CALL_BYTES_MAX);
-    if (!code)
-        return CALLER_NONE;
+    if (!code) /* the first bytes, or too many pieces */
+        return code_image_has_all_starts(place->image) ? CALLER_NONE : CALLER_UNREADABLE;
     struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, svma);
     enum caller_evidence evidence = CALLER_NONE;
     switch (call.kind) {

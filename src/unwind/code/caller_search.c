@@ -287,7 +287,7 @@ struct caller caller_search(const struct code_map *map, const struct stack_frame
     struct code_place place;
     uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
     bool has_starts = map->find(map->context, lookup_pc, &place) && place.image &&
-                      code_image_has_all_starts(place.image);
+                      code_image_knows_start(place.image, lookup_pc - place.bias);
     return has_starts ? caller_search_of_fde(map, callee, stack)
                       : (struct caller){.evidence = CALLER_NONE};
 }

@@ -15,14 +15,12 @@
 #include <string.h>
 
 #define TABLE_BYTES_MAX (UINT64_C(8) << 20) /* of symbols, their names, or relocations */
+/* .symtab of files in pieces: 700 000 symbols. */
+#define SYMTAB_BYTES_MAX (UINT64_C(16) << 20)
+#define SYMTAB_PART_BYTES ((sizeof(Elf64_Sym) * 8192))
 /* Names may overlap: 300 000 symbols of a hostile table have the same megabytes as their names. */
 enum { NAME_BYTES_MAX = 4096, NAMES_BYTES_MAX = 16 << 20 };
 enum { TABLES_MAX = 2 }; /* .symtab and .dynsym */
-
-struct code_symbol {
-    uint64_t svma;
-    struct code_name name;
-};
 
 struct symbol_table {
     const struct elf_section *section; /* only during code_image_open() */
@@ -35,8 +33,7 @@ struct code_image {
     struct symbol_table tables[TABLES_MAX];
     size_t table_count;
     size_t names_bytes;          /* of all names */
-    struct code_symbol *symbols; /* functions, by svma */
-    size_t symbol_count, symbol_capacity;
+    struct code_symbols symbols; /* of functions */
     struct function_starts starts;
     struct code_slot *slots; /* by slot_svma */
     size_t slot_count, slot_capacity;
@@ -53,7 +50,7 @@ void code_image_close(struct code_image *image)
     if (image->code)
         code_bytes_close(image->code);
     free(image->code);
-    free(image->symbols);
+    code_symbols_free(&image->symbols);
     function_starts_free(&image->starts);
     free(image->slots);
     free(image);
@@ -86,17 +83,21 @@ static struct code_name name_at(struct code_image *image, const struct symbol_ta
     return code_name_of(text);
 }
 
+static bool is_function(const struct code_image *image, const Elf64_Sym *sym)
+{
+    return ELF64_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF &&
+           holds(image, sym->st_value);
+}
+
 static int add_symbol(struct code_image *image, const struct symbol_table *table,
                       const Elf64_Sym *sym)
 {
-    if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF ||
-        !holds(image, sym->st_value))
+    if (!is_function(image, sym))
         return 0;
-    struct code_symbol *symbol =
-        ARRAY_PUSH(image->symbols, image->symbol_count, image->symbol_capacity);
-    if (!symbol)
+    const struct code_symbol symbol = {sym->st_value, sym->st_size,
+                                       name_at(image, table, sym->st_name)};
+    if (code_symbols_add(&image->symbols, symbol) != 0)
         return -ENOMEM;
-    *symbol = (struct code_symbol){sym->st_value, name_at(image, table, sym->st_name)};
     return function_starts_add(&image->starts, sym->st_value, true);
 }
 
@@ -129,7 +130,7 @@ static int read_symbols(struct code_image *image, const struct elf_file *elf,
     return err;
 }
 
-/* In large files .symtab has 100 000 functions: the starts of FDEs stand for these. */
+/* In large files .symtab has 100 000 functions, nearly all with an FDE: add_hand_written(). */
 static int read_all_symbols(struct code_image *image, const struct elf_file *elf)
 {
     int err = 0;
@@ -140,7 +141,7 @@ static int read_all_symbols(struct code_image *image, const struct elf_file *elf
         if (is_used && image->table_count < TABLES_MAX)
             err = read_symbols(image, elf, section);
     }
-    return err ? err : SORT_BY(image->symbols, image->symbol_count, svma);
+    return err ? err : code_symbols_sort(&image->symbols);
 }
 
 /* The name of a symbol, and its address if defined in this file. */
@@ -272,6 +273,45 @@ static int add_fde_starts(struct code_image *image, const struct elf_file *elf)
     return err;
 }
 
+/* Functions without an FDE in a part of .symtab: written by hand. Their names are not needed: other
+ * files refer to those of .dynsym. */
+static int add_hand_written(struct code_image *image, const struct buffer *part)
+{
+    for (size_t at = 0; at + sizeof(Elf64_Sym) <= part->size; at += sizeof(Elf64_Sym)) {
+        Elf64_Sym sym;
+        memcpy(&sym, part->bytes + at, sizeof(sym));
+        const struct function_start *start = function_starts_before(&image->starts, sym.st_value);
+        if (sym.st_size == 0 || !is_function(image, &sym) || (start && start->svma == sym.st_value))
+            continue;
+        const struct code_symbol symbol = {.svma = sym.st_value, .bytes = sym.st_size};
+        if (code_symbols_add(&image->symbols, symbol) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* An unreadable table has no functions. */
+static int read_symtab(struct code_image *image, const struct elf_file *elf)
+{
+    const struct elf_section *section = elf_find_section(elf, ".symtab");
+    const uint64_t bytes = section && section->bytes <= SYMTAB_BYTES_MAX ? section->bytes : 0;
+    const size_t dynamic = image->symbols.count;
+    struct buffer part = {0};
+    int err = 0;
+    for (uint64_t at = 0; at < bytes && err == 0; at += SYMTAB_PART_BYTES) {
+        uint64_t left = bytes - at;
+        buffer_clear(&part);
+        if (elf_read_section_part(elf, section, at,
+                                  left < SYMTAB_PART_BYTES ? left : SYMTAB_PART_BYTES, &part) != 0)
+            break;
+        err = add_hand_written(image, &part);
+    }
+    buffer_free(&part);
+    for (size_t i = dynamic; i < image->symbols.count && err == 0; i++)
+        err = function_starts_add(&image->starts, image->symbols.items[i].svma, true);
+    return err ? err : code_symbols_sort(&image->symbols);
+}
+
 int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf)
 {
     struct code_image *image;
@@ -286,6 +326,10 @@ int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf)
         err = add_fde_starts(image, elf);
     if (err == 0)
         err = function_starts_sort(&image->starts);
+    if (err == 0)
+        err = read_symtab(image, elf);
+    if (err == 0)
+        err = function_starts_sort(&image->starts);
     if (err != 0)
         code_image_close(image);
     *out = err == 0 ? image : NULL;
@@ -297,10 +341,21 @@ bool code_image_has_all_starts(const struct code_image *image)
     return !image->code->elf;
 }
 
+bool code_image_sized_part(const struct code_image *image, uint64_t *start_svma, uint64_t *end_svma)
+{
+    return code_symbols_sized_part(&image->symbols, start_svma, end_svma);
+}
+
+bool code_image_knows_start(const struct code_image *image, uint64_t svma)
+{
+    uint64_t start_svma = svma, end_svma = svma + 1;
+    return code_image_has_all_starts(image) || code_image_sized_part(image, &start_svma, &end_svma);
+}
+
 size_t code_image_memory(const struct code_image *image)
 {
     size_t bytes = code_bytes_memory(image->code) +
-                   image->symbol_capacity * sizeof(*image->symbols) +
+                   image->symbols.capacity * sizeof(*image->symbols.items) +
                    image->starts.capacity * sizeof(*image->starts.starts) +
                    image->slot_capacity * sizeof(*image->slots);
     for (size_t i = 0; i < image->table_count; i++)
@@ -354,28 +409,15 @@ const struct code_slot *code_image_slot(const struct code_image *image, uint64_t
 
 size_t code_image_symbols(const struct code_image *image)
 {
-    return image->symbol_count;
-}
-
-static bool has_name(const struct code_symbol *symbol, const struct code_name *name)
-{
-    return symbol->name.text && symbol->name.hash == name->hash &&
-           strcmp(symbol->name.text, name->text) == 0;
+    return image->symbols.count;
 }
 
 uint64_t code_image_find(const struct code_image *image, const struct code_name *name)
 {
-    for (size_t i = 0; i < image->symbol_count; i++)
-        if (has_name(&image->symbols[i], name))
-            return image->symbols[i].svma;
-    return 0;
+    return code_symbols_find(&image->symbols, name);
 }
 
 bool code_image_defines(const struct code_image *image, const struct code_name *name, uint64_t svma)
 {
-    size_t i = ARRAY_COUNT_BELOW(image->symbols, image->symbol_count, svma, svma);
-    for (; i < image->symbol_count && image->symbols[i].svma == svma; i++)
-        if (has_name(&image->symbols[i], name))
-            return true;
-    return false;
+    return code_symbols_have(&image->symbols, name, svma);
 }

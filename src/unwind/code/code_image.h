@@ -6,13 +6,12 @@
  */
 #pragma once
 
-#include "base/containers/hash.h"
 #include "elf/elf_file.h"
+#include "unwind/code/code_symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 struct code_image; /* opaque; constant once opened */
 
@@ -22,13 +21,20 @@ bool code_image_is_possible(const struct elf_file *elf);
 /* elf is used during the call only. 0; -ENOTSUP: no image is possible; -EFBIG: more calls and jumps
  * than compilers make; -ENOMEM; or the error of a read. */
 int code_image_open(struct code_image **out, const struct elf_file *elf);
-/* For files of more code, up to 256 MiB: the code is read where needed, in pieces. Only starts of
- * symbols and of .eh_frame_hdr are known, so a function without CFI may have another start. elf is
- * owned from now on, even on failure. For a single thread. */
+/* For files of more code, up to 256 MiB: the code is read where needed, in pieces, by a single
+ * thread. Only starts of symbols and of .eh_frame_hdr are known, so a function without CFI and
+ * without a symbol may have another start. elf is owned from now on, even on failure. */
 int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf);
 void code_image_close(struct code_image *image);
-/* Whether the starts of functions without CFI are known. */
+/* Whether the starts of all functions without CFI are known. */
 bool code_image_has_all_starts(const struct code_image *image);
+/* Whether the image has the start of the function without CFI around svma: all starts, or a symbol
+ * with a size. */
+bool code_image_knows_start(const struct code_image *image, uint64_t svma);
+/* Narrows [*start_svma, *end_svma) to the first part in a function with a sized symbol.
+ * False: none. */
+bool code_image_sized_part(const struct code_image *image, uint64_t *start_svma,
+                           uint64_t *end_svma);
 /* Bytes allocated, or allocated at most. */
 size_t code_image_memory(const struct code_image *image);
 
@@ -50,16 +56,6 @@ bool code_image_function(const struct code_image *image, uint64_t svma,
 
 /* The entry point of the program or loader. */
 uint64_t code_image_entry_svma(const struct code_image *image);
-
-struct code_name {
-    const char *text; /* NULL: none; borrowed */
-    uint64_t hash;
-};
-
-static inline struct code_name code_name_of(const char *text)
-{
-    return (struct code_name){text, hash_bytes(text, strlen(text))};
-}
 
 /* The content of a slot of the global offset table. */
 struct code_slot {

@@ -210,6 +210,25 @@ static int fill_gap(const struct code_image *image, const struct cfi_rows *cfi, 
     return err;
 }
 
+/* A file in pieces: code is read by the thread of the caller search alone, so no function is
+ * followed. */
+static int mark_gap(const struct code_image *image, const struct cfi_rows *cfi, uint64_t start,
+                    uint64_t end, struct compiled_rows *out)
+{
+    uint64_t at_svma = cfi->base_svma + start, part_end_svma = cfi->base_svma + end;
+    int err = append(out, (uint32_t)start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+    while (err == 0 && code_image_sized_part(image, &at_svma, &part_end_svma)) {
+        err =
+            append(out, (uint32_t)(at_svma - cfi->base_svma), row_rule(ROW_SEARCH, ROW_FP_SAME, 0));
+        at_svma = part_end_svma;
+        part_end_svma = cfi->base_svma + end;
+        if (err == 0 && at_svma < part_end_svma)
+            err = append(out, (uint32_t)(at_svma - cfi->base_svma),
+                         row_rule(ROW_NONE, ROW_FP_SAME, 0));
+    }
+    return err;
+}
+
 /* Whether a function starts in the range: padding between functions needs no rows. */
 static bool has_start(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
 {
@@ -233,8 +252,12 @@ int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t 
         bool is_gap =
             row_kind(from[i].rule) == ROW_NONE && row_start < row_end &&
             (may_continue || has_start(image, base_svma + row_start, base_svma + row_end));
-        err = is_gap ? fill_gap(image, &cfi, row_start, row_end, &filled)
-                     : append(&filled, (uint32_t)row_start, from[i].rule);
+        if (!is_gap)
+            err = append(&filled, (uint32_t)row_start, from[i].rule);
+        else if (code_image_has_all_starts(image))
+            err = fill_gap(image, &cfi, row_start, row_end, &filled);
+        else
+            err = mark_gap(image, &cfi, row_start, row_end, &filled);
     }
     if (err != 0) {
         compile_free(&filled);

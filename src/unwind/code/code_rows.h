@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* Fills the gaps of the rows of [start, end), as compiled from CFI, relative to base_svma. No rows:
- * no CFI at all. 0 or -ENOMEM; then rows are unchanged. */
+/* Fills the gaps of the rows of [start, end), as compiled from CFI, relative to base_svma; of files
+ * in pieces by ROW_SEARCH, in functions with a sized symbol. No rows: no CFI at all. 0 or -ENOMEM;
+ * then rows are unchanged. */
 int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t start, uint64_t end,
                    struct compiled_rows *rows);

@@ -7,6 +7,7 @@
 #include "unwind/module.h"
 #include "unwind/rows/row_index.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,6 +172,52 @@ static void the_end_of_a_fiber_is_a_root(void **state)
     close_program(&p);
 }
 
+/* The address by nm; large_unnamed() lies behind the function without a symbol. */
+static uint64_t svma_by_nm(const char *name)
+{
+    char line[512], found[256];
+    uint64_t svma = 0, at;
+    FILE *nm = popen("nm " TARGETS_DIR "/large_code", "r");
+    assert_non_null(nm);
+    while (fgets(line, sizeof(line), nm))
+        if (sscanf(line, "%" SCNx64 " %*c %255s", &at, found) == 2 && strcmp(found, name) == 0)
+            svma = at;
+    assert_int_equal(pclose(nm), 0);
+    assert_true(svma != 0);
+    return svma;
+}
+
+/* More code than is scanned: only symbols give the starts of functions without CFI. */
+static void a_large_file_is_searched_where_symbols_have_sizes(void **state)
+{
+    (void)state;
+    const uint64_t kernel_svma = svma_by_nm("large_kernel");
+    const uint64_t unnamed_svma = svma_by_nm("large_unnamed") - 8;
+    struct program p = {.elf = open_real_file(TARGETS_DIR "/large_code")};
+    assert_non_null(p.elf);
+    assert_int_equal(unwind_module_open_lazy(&p.module, p.elf, NULL), 0);
+    assert_int_equal(code_image_open_in_pieces(&p.image, open_real_file(TARGETS_DIR "/large_code")),
+                     0);
+    assert_true(code_image_knows_start(p.image, kernel_svma + 8));
+    assert_false(code_image_knows_start(p.image, unnamed_svma));
+    p.base_svma = unwind_module_base_svma(p.module);
+    const uint32_t kernel = (uint32_t)(kernel_svma - p.base_svma);
+    const uint32_t start = kernel / ROW_PIECE_BYTES * ROW_PIECE_BYTES;
+    assert_int_equal(unwind_module_compile(p.module, start, start + ROW_PIECE_BYTES, &p.rows), 0);
+    assert_int_equal(row_kind(rule_at(&p.rows, kernel)), ROW_NONE);
+    assert_int_equal(code_rows_fill(p.image, p.base_svma, start, start + ROW_PIECE_BYTES, &p.rows),
+                     0);
+    assert_int_equal(row_kind(rule_at(&p.rows, kernel - 1)), ROW_NONE);
+    assert_int_equal(row_kind(rule_at(&p.rows, kernel)), ROW_SEARCH);
+    assert_int_equal(row_kind(rule_at(&p.rows, kernel + 40)), ROW_SEARCH);
+    assert_int_equal(row_kind(rule_at(&p.rows, (uint32_t)(unnamed_svma - p.base_svma))), ROW_NONE);
+    p.rows.count = 0; /* a range that ends within the function */
+    assert_int_equal(code_rows_fill(p.image, p.base_svma, kernel - 16, kernel + 16, &p.rows), 0);
+    assert_int_equal(p.rows.count, 2);
+    assert_int_equal(row_kind(p.rows.rows[1].rule), ROW_SEARCH);
+    close_program(&p);
+}
+
 static void a_program_without_cfi_has_rows_and_a_root(void **state)
 {
     (void)state;
@@ -191,6 +238,7 @@ int main(void)
         cmocka_unit_test(gaps_are_filled_and_cfi_stays),
         cmocka_unit_test(cfi_wins_over_code),
         cmocka_unit_test(the_end_of_a_fiber_is_a_root),
+        cmocka_unit_test(a_large_file_is_searched_where_symbols_have_sizes),
         cmocka_unit_test(a_program_without_cfi_has_rows_and_a_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
