@@ -43,6 +43,7 @@ const char *record_cut_name(enum record_cut cut)
         [RECORD_CUT_GUESS] = "guess",
         [RECORD_CUT_NO_FP] = "no-frame-pointer",
         [RECORD_CUT_ROOT] = "root",
+        [RECORD_CUT_SIGNAL] = "signal-stack",
     };
     return cut < RECORD_CUTS ? names[cut] : "unknown";
 }

@@ -46,6 +46,7 @@ enum record_cut {
     RECORD_CUT_GUESS,      /* code without unwind data, and no more than a guess at the caller */
     RECORD_CUT_NO_FP,      /* JIT code that sets up no frame pointer: callers may be missing */
     RECORD_CUT_ROOT,       /* ended, but neither in the entry function nor in the thread start */
+    RECORD_CUT_SIGNAL, /* a handler on an alternate stack: the interrupted stack is not copied */
     RECORD_CUTS,
 };
 const char *record_cut_name(enum record_cut cut);

@@ -4,7 +4,10 @@
 
 #include "unwind/unwind_cache.h"
 
-enum { FRAMES_WALKED_MAX = 1 << 20 };
+enum {
+    FRAMES_WALKED_MAX = 1 << 20,
+    FRAME_BYTES_MAX = 1 << 20, /* of one frame */
+};
 
 /* The root part is circular until offline_frames_settle(). */
 static void put_frame(const struct offline_frames *frames, size_t index,
@@ -61,11 +64,20 @@ static struct cached_walk *keep(const struct offline_walk *walk, const struct ca
     return unwind_cache_keep(walk->map->walks, first, joined);
 }
 
+/* Whether the captured bytes are those of an alternate signal stack, and the frame reached was
+ * interrupted on another stack. */
+static bool has_left_signal_stack(const struct offline_walk *walk)
+{
+    const struct stack_view *stack = walk->stack;
+    return walk->is_interrupted &&
+           walk->frame.regs.sp - stack->lo > stack->hi - stack->lo + FRAME_BYTES_MAX;
+}
+
 /* Of a walk without a root. */
 static enum offline_end end_of(const struct offline_walk *walk, enum unwind_result result)
 {
     if (result == UNWIND_OFF_STACK)
-        return OFFLINE_CUT;
+        return has_left_signal_stack(walk) ? OFFLINE_SIGNAL : OFFLINE_CUT;
     /* Also of complex frames, dependent on unknown values. */
     if (walk->leads_nowhere)
         return OFFLINE_NO_CODE;

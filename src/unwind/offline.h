@@ -20,6 +20,8 @@ enum offline_end {
     OFFLINE_GUESS,     /* code without CFI, and a single caller that is no more than a guess */
     OFFLINE_NO_CALLER, /* the return address is 0, as on the stacks of most coroutines */
     OFFLINE_NO_FP,     /* of a look only: JIT code that sets up no frame pointer */
+    OFFLINE_SIGNAL,    /* a signal handler on an alternate stack: the interrupted function has
+                        * another stack */
 };
 
 struct offline_result {

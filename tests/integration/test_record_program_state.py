@@ -155,6 +155,8 @@ class ProgramState(rec.Case):
         handled = [stack for stack in run.stacks() if "work_on_alternate_stack" in stack]
         self.assertTrue(handled)
         self.assertLessEqual({stack[1] for stack in handled}, {"_start", "[truncated]"})
+        cuts = {key: int(value) for key, value in run.summary.items() if key.startswith("cut.")}
+        self.assertGreater(cuts.get("cut.signal-stack", 0), 0.9 * sum(cuts.values()), cuts)
 
     def test_stacks_of_which_one_page_is_known_are_told(self):
         for code in ([], ["copied"]):

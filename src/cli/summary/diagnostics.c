@@ -166,6 +166,8 @@ static const char *explain_cut(const struct record_summary *summary, enum record
     case RECORD_CUT_FOREIGN:
         return "stacks allocated by the program, as of coroutines: without perf-ring (see `rec "
                "doctor`) only a page of each can be read safely";
+    case RECORD_CUT_SIGNAL:
+        return "signal handlers on an alternate stack: the kernel copies no other stack";
     case RECORD_CUT_NO_FP:
         return "JIT code without frame pointers, so callers are missing";
     case RECORD_CUT_DEEP:

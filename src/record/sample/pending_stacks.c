@@ -63,6 +63,8 @@ static enum record_cut cut_of(const struct stack_copy *from, enum offline_end en
         return RECORD_CUT_DEEP;
     case OFFLINE_GUESS:
         return RECORD_CUT_GUESS;
+    case OFFLINE_SIGNAL:
+        return RECORD_CUT_SIGNAL;
     case OFFLINE_ROOT:
     case OFFLINE_NO_CFI:
     case OFFLINE_NO_CODE:

@@ -32,6 +32,8 @@ static const char *problem_of_end(enum offline_end end)
         return "more frames than rec keeps";
     case OFFLINE_UNMAPPED:
         return "a return address outside of all mappings";
+    case OFFLINE_SIGNAL:
+        return "a signal handler on an alternate stack";
     case OFFLINE_GUESS:
         return "code without unwind information, and only a guess at the caller";
     case OFFLINE_NO_FP:

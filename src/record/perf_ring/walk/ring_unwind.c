@@ -47,6 +47,8 @@ static enum record_cut cut_of(struct ring_unwinder *unwinder, enum offline_end e
         return RECORD_CUT_DEEP;
     case OFFLINE_GUESS:
         return RECORD_CUT_GUESS;
+    case OFFLINE_SIGNAL:
+        return RECORD_CUT_SIGNAL;
     default:
         return RECORD_CUT_NO_CFI;
     }
