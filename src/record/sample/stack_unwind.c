@@ -112,6 +112,41 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
     return true;
 }
 
+/* The root part of a stack whose middle was not copied: from the lowest word of the root bytes
+ * from which a walk reaches the root. Returns the number of frames; 0: none. */
+static size_t find_root_part(const struct offline_map *map, const struct stack_view *root,
+                             const struct offline_frames *out)
+{
+    enum { TRIES_MAX = 32 };
+    struct full_regs regs = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
+    uint64_t *pc = &regs.value[UNWIND_DWARF_PC], at = root->lo;
+    for (int tries = 0; tries < TRIES_MAX && stack_load(root, at, pc); at += sizeof(*pc)) {
+        struct offline_mapping mapping;
+        if (!map->find(map->context, *pc - 1, &mapping) || !mapping.module)
+            continue;
+        tries++;
+        regs.value[UNWIND_DWARF_SP] = at + sizeof(*pc);
+        struct offline_result result = offline_unwind_in(map, &regs, true, root, out);
+        if (result.end == OFFLINE_ROOT)
+            return result.frame_count;
+    }
+    return 0;
+}
+
+/* Replaces the frames behind the leaf part of a walk that ended at the hole of the copy. */
+static void take_root_part(const struct offline_map *map, const struct stack_view *root,
+                           const struct offline_frames *out, struct offline_result *result)
+{
+    const size_t walked = result->frame_count + result->dropped, leaf = out->leaf_max;
+    const struct offline_frames behind = {.pcs = out->pcs + leaf, .max = out->max - leaf};
+    if (result->end != OFFLINE_CUT || walked < leaf)
+        return;
+    const size_t found = find_root_part(map, root, &behind);
+    result->frame_count = leaf + found;
+    result->dropped = found ? walked - leaf + 1 : 0; /* at least */
+    result->end = found ? OFFLINE_ROOT : OFFLINE_CUT;
+}
+
 /* A module read since may change the result of a search. */
 static uint64_t generation_of(const struct stack_unwinder *unwinder, const struct process_map *map)
 {
@@ -146,7 +181,11 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
         .pcs = walk->frames, .max = max, .leaf_max = record_frames_leaf(max)};
     bool is_return_address =
         walk->from->header.kind == RECORD_COPY && walk->from->stack.frame_count > 0;
-    return offline_unwind_in(&map, &regs, is_return_address, &stack.view, &out);
+    struct offline_result result =
+        offline_unwind_in(&map, &regs, is_return_address, &stack.view, &out);
+    if (!stack_copy_is_whole(walk->from) && walk->from->stack.frame_count == 0)
+        take_root_part(&map, &stack.root, &out, &result);
+    return result;
 }
 
 static size_t least(size_t a, size_t b)

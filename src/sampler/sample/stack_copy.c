@@ -17,6 +17,8 @@
 /* Smaller stacks are copied whole. */
 #define WHOLE_BYTES_MAX (UINT32_C(16) << 10)
 #define LEAF_BYTES_MAX (UINT32_C(8) << 10)
+/* Room kept for the root, if the words of the middle fill a copy. */
+#define ROOT_BYTES_KEPT (UINT32_C(4) << 10)
 /* Nothing is mapped before, by the kernel's usual vm.mmap_min_addr, or behind. */
 #define FIRST_PAGES_BYTES UINT64_C(65536)
 
@@ -129,10 +131,11 @@ static void take_words(const struct walk *walk, struct record_copy *copy, uint64
         (const uint64_t *)(uintptr_t)(copy->stack_start_avma + copy->leaf_bytes);
     uint64_t left = stack.bytes - copy->leaf_bytes;
     uint32_t count = least(left, RECORD_MIDDLE_BYTES_MAX) / 8;
+    const uint32_t most = room - least(room / 16, ROOT_BYTES_KEPT / 8);
     uint32_t at = 0;
     struct span code[2];
     find_code(walk, code);
-    for (; at < count && copy->word_count < room; at++) {
+    for (; at < count && copy->word_count < most; at++) {
         uint64_t word = middle[at];
         if (span_has(&code[0], word) || span_has(&code[1], word) || span_has(&stack, word))
             words[copy->word_count++] = record_word(at, word);
