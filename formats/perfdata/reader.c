@@ -127,16 +127,23 @@ int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
     return err;
 }
 
+void perfdata_end_records(struct perfdata_reader *reader)
+{
+    stream_close(&reader->stream);
+    reader->stream.window = (struct window){.fd = -1};
+    free(reader->words);
+    reader->words = NULL;
+}
+
 void perfdata_reader_close(struct perfdata_reader *reader)
 {
     if (!reader)
         return;
-    stream_close(&reader->stream);
+    perfdata_end_records(reader);
     feature_set_close(&reader->features);
     event_table_free(&reader->events);
     if (reader->is_directory)
         close(reader->file);
-    free(reader->words);
     free(reader);
 }
 

@@ -40,6 +40,10 @@ bool perfdata_decode(struct perfdata_reader *reader, const struct perfdata_recor
 bool perfdata_find_stack(const struct perfdata_reader *reader, const struct perfdata_record *record,
                          struct perfdata_stack *stack);
 
+/* No record will be read any more: ends the helper thread, and frees the memory for records. The
+ * descriptions of the file stay. pre: as for close. */
+void perfdata_end_records(struct perfdata_reader *reader);
+
 /* The next record, decoded; leaves out malformed records. Returns as perfdata_next_record(). */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
 

@@ -17,15 +17,21 @@
 #include "convert/options.h"
 #include "profile/profile.h"
 
+struct capture; /* convert/store/capture.h */
+
 /* Loads the file and sorts its samples by time. Damage is not an error: records before the
  * damage are loaded, and a note "damage" describes the damage. */
 int convert_load(struct profile **out, const char *path, const struct convert_options *options,
                  struct error *error);
 
+/* The same for an opened capture; its records can be loaded once. */
+int convert_load_from(struct profile **out, struct capture *capture,
+                      const struct convert_options *options, struct error *error);
+
 /* Names every address: from the names stored in the file, else from the binaries, which are read
  * in separate processes; so the caller must be single-threaded. A binary with a build-id other
  * than the recorded build-id gives no names, but a note "no_names". */
-int convert_resolve(struct profile *profile, const char *path,
+int convert_resolve(struct profile *profile, struct capture *capture,
                     const struct convert_options *options, struct error *error);
 
 /* Stores the names found by convert_resolve() in the capture itself: a copy on another machine

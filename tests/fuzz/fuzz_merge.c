@@ -2,6 +2,7 @@
 /* Two halves of any bytes, each a perf.data file, to the sum of their profiles. Weights add up. */
 #include "base/files/io.h"
 #include "convert/convert.h"
+#include "convert/store/capture.h"
 #include "profile/merge.h"
 #include "profile/walk.h"
 
@@ -21,9 +22,13 @@ static struct profile *load(const uint8_t *bytes, size_t size)
     if (fd < 0 || io_pwrite(fd, bytes, size, 0) != 0)
         __builtin_trap();
     const struct convert_options options = {.debug_directory = "/nonexistent"};
-    int err = convert_load(&profile, path, &options, &error);
+    struct capture capture;
+    int err = capture_open(&capture, path, path, &error);
     if (err == 0)
-        err = convert_resolve(profile, path, &options, &error);
+        err = convert_load_from(&profile, &capture, &options, &error);
+    if (err == 0)
+        err = convert_resolve(profile, &capture, &options, &error);
+    capture_close(&capture);
     close(fd);
     if (err == 0)
         return profile;

@@ -8,6 +8,7 @@
 #include "cli/files/memory_limit.h"
 #include "cli/terminal/progress.h"
 #include "convert/convert.h"
+#include "convert/store/capture.h"
 #include "profile/merge.h"
 #include "profile/walk.h"
 
@@ -29,6 +30,27 @@ static void print_unread(const struct profile *profile)
             log_info("%s", profile_text(profile, profile->notes[i].value));
 }
 
+static int load_and_resolve(struct profile **out, const char *path,
+                            const struct convert_options *options, struct error *error)
+{
+    struct capture capture;
+    struct profile *profile = NULL;
+    const char *name = options->input_name ? options->input_name : path;
+    int err = capture_open(&capture, path, name, error);
+    if (!err)
+        err = convert_load_from(&profile, &capture, options, error);
+    progress_set("finding names", 0, 0);
+    heap_give_back();
+    if (!err)
+        err = convert_resolve(profile, &capture, options, error);
+    capture_close(&capture);
+    if (err)
+        profile_free(profile);
+    else
+        *out = profile;
+    return err;
+}
+
 /* Free memory is returned to the kernel only before a fork of symbolizer processes. Without a fork,
  * page faults on reuse would take a tenth of the time (capture of a compiler with copied stacks).
  * */
@@ -37,23 +59,13 @@ int symbolized_load_silent(struct profile **out, const char *path,
 {
     struct convert_options watched = options ? *options : (struct convert_options){0};
     watched.progress = progress_report;
-    struct profile *profile = NULL;
     progress_set("reading samples", 0, 0);
     progress_start();
     memory_limit_begin(path, watched.memory_bytes);
-    int err = convert_load(&profile, path, &watched, error);
-    progress_set("finding names", 0, 0);
-    heap_give_back();
-    if (!err)
-        err = convert_resolve(profile, path, &watched, error);
+    int err = load_and_resolve(out, path, &watched, error);
     heap_give_back();
     progress_end();
-    if (err) {
-        profile_free(profile);
-        return err;
-    }
-    *out = profile;
-    return 0;
+    return err;
 }
 
 int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,

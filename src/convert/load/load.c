@@ -311,29 +311,23 @@ static int set_metric(struct profile *profile, enum profile_metric metric, const
     return err;
 }
 
-int convert_load(struct profile **out, const char *path, const struct convert_options *options,
-                 struct error *error)
+int convert_load_from(struct profile **out, struct capture *capture,
+                      const struct convert_options *options, struct error *error)
 {
-    struct capture capture;
     struct loader loader = {0};
     struct convert_options chosen = options ? *options : (struct convert_options){0};
     struct symfs_path usual = symfs_path(chosen.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!chosen.debug_directory)
         chosen.debug_directory = usual.text;
-    const char *name = chosen.input_name ? chosen.input_name : path;
+    const char *name = capture->name;
     *out = NULL;
-    int err = capture_open(&capture, path, name, error);
+    int err = filter_prepare(&chosen.filter, capture->reader, name, error);
     if (err != 0)
         return err;
-    err = filter_prepare(&chosen.filter, capture.reader, name, error);
-    if (err != 0) {
-        capture_close(&capture);
-        return err;
-    }
     struct profile *profile = profile_new();
-    err = profile ? load(&loader, profile, &capture, &chosen) : -ENOMEM;
+    err = profile ? load(&loader, profile, capture, &chosen) : -ENOMEM;
     loader_free(&loader);
-    capture_close(&capture);
+    perfdata_end_records(capture->reader);
     if (err != 0)
         error_set(error, err, err == -ENOMEM ? "out of memory while loading %s" : "cannot read %s",
                   name);
@@ -343,5 +337,17 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
         profile_free(profile);
     else
         *out = profile;
+    return err;
+}
+
+int convert_load(struct profile **out, const char *path, const struct convert_options *options,
+                 struct error *error)
+{
+    struct capture capture;
+    *out = NULL;
+    int err = capture_open(&capture, path, path, error);
+    if (err == 0)
+        err = convert_load_from(out, &capture, options, error);
+    capture_close(&capture);
     return err;
 }

@@ -34,7 +34,7 @@ static int open_input(const char *path)
 
 int capture_open(struct capture *capture, const char *path, const char *name, struct error *error)
 {
-    *capture = (struct capture){.fd = open_input(path)};
+    *capture = (struct capture){.name = name, .fd = open_input(path)};
     if (capture->fd < 0)
         return error_set(error, capture->fd, "cannot open %s: %s", name,
                          foreign_file_error(capture->fd));

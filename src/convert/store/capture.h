@@ -7,12 +7,13 @@
 #include "perfdata/reader.h"
 
 struct capture {
+    const char *name; /* in messages; borrowed */
     int fd;
     struct perfdata_reader *reader;
     struct symbol_store *store; /* NULL: none, or not usable */
     bool has_unusable_store;
 };
 
-/* name: in messages. */
+/* name: in messages; borrowed. */
 int capture_open(struct capture *capture, const char *path, const char *name, struct error *error);
 void capture_close(struct capture *capture);

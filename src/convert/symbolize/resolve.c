@@ -227,25 +227,20 @@ static int resolve(struct resolver *resolver)
     return profile->failed ? -ENOMEM : err;
 }
 
-int convert_resolve(struct profile *profile, const char *path,
+int convert_resolve(struct profile *profile, struct capture *capture,
                     const struct convert_options *options, struct error *error)
 {
-    struct capture capture;
     struct convert_options usual = options ? *options : (struct convert_options){0};
-    const char *name = usual.input_name ? usual.input_name : path;
-    int err = capture_open(&capture, path, name, error);
-    if (err != 0)
-        return err;
     bool has_other_places = usual.debug_directory || usual.symfs || usual.use_debuginfod;
     struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!usual.debug_directory)
         usual.debug_directory = debug.text;
     struct resolver resolver = {.profile = profile,
-                                .store = capture.store,
+                                .store = capture->store,
                                 .options = &usual,
                                 .has_other_places = has_other_places,
-                                .facts = perfdata_facts(capture.reader)};
-    err = resolve(&resolver);
-    capture_close(&capture);
-    return err ? error_set(error, err, "out of memory while finding names for %s", name) : 0;
+                                .facts = perfdata_facts(capture->reader)};
+    int err = resolve(&resolver);
+    return err ? error_set(error, err, "out of memory while finding names for %s", capture->name)
+               : 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/containers/buffer.h"
 #include "convert/convert.h"
+#include "convert/store/capture.h"
 #include "perfdata/writer.h"
 #include "../profile/sample_at.h"
 
@@ -65,12 +66,21 @@ static inline struct profile *story_load(const struct story *story)
     return profile;
 }
 
+static inline void story_resolve_with(const struct story *story, struct profile *profile,
+                                      const struct convert_options *options)
+{
+    struct capture capture;
+    struct error error = {{0}};
+    if (capture_open(&capture, story->path, story->path, &error) != 0 ||
+        convert_resolve(profile, &capture, options, &error) != 0)
+        fail_msg("%s", error.text);
+    capture_close(&capture);
+}
+
 static inline void story_resolve(const struct story *story, struct profile *profile)
 {
-    struct convert_options options = {.debug_directory = "/nonexistent"};
-    struct error error = {{0}};
-    if (convert_resolve(profile, story->path, &options, &error) != 0)
-        fail_msg("%s", error.text);
+    const struct convert_options options = {.debug_directory = "/nonexistent"};
+    story_resolve_with(story, profile, &options);
 }
 
 /* Ends the capture and gives its profile, loaded and resolved. */

@@ -357,6 +357,27 @@ static void a_file_that_is_no_capture_is_refused(void **state)
     assert_null(profile);
 }
 
+/* Names are found without a second look at the path: another file may have it by then. */
+static void a_capture_is_opened_once(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    struct capture capture;
+    struct profile *profile;
+    struct error error = {{0}};
+    comm(&story, 10, 10, 0, "app", true);
+    mapped(&story, 10, 0, 0x400000, 0x1000, "/nowhere/app");
+    SAMPLED(&story, 10, 10, 2000, 0x400010, 0x400020);
+    story_finish(&story);
+    assert_int_equal(capture_open(&capture, story.path, story.path, &error), 0);
+    assert_int_equal(unlink(story.path), 0);
+    assert_int_equal(convert_load_from(&profile, &capture, NULL, &error), 0);
+    assert_int_equal(convert_resolve(profile, &capture, NULL, &error), 0);
+    assert_int_equal(profile->sample_count, 1);
+    capture_close(&capture);
+    profile_free(profile);
+}
+
 /* A capture with every kind of record, with random bytes changed: loads or is refused, no more. */
 static void damaged_captures_do_no_harm(void **state)
 {
@@ -384,7 +405,7 @@ static void damaged_captures_do_no_harm(void **state)
         struct profile *profile;
         struct error error;
         if (convert_load(&profile, story.path, NULL, &error) == 0) {
-            assert_int_equal(convert_resolve(profile, story.path, NULL, &error), 0);
+            story_resolve_with(&story, profile, NULL);
             profile_free(profile);
         }
     }
@@ -431,6 +452,7 @@ int main(void)
         cmocka_unit_test(a_summary_of_another_version_is_left_alone),
         cmocka_unit_test(what_lies_before_the_damage_is_loaded),
         cmocka_unit_test(a_file_that_is_no_capture_is_refused),
+        cmocka_unit_test(a_capture_is_opened_once),
         cmocka_unit_test(damaged_captures_do_no_harm),
         cmocka_unit_test(a_process_lives_on_when_another_thread_than_its_first_executes),
     };

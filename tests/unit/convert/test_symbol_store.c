@@ -226,8 +226,8 @@ static size_t lookups_of(const struct story *story, const char *debug_directory,
         .debug_directory = debug_directory, .progress = count_lookup, .progress_context = &count};
     struct error error = {{0}};
     struct profile *profile = story_load(story);
-    if (convert_resolve(profile, story->path, &options, &error) != 0 ||
-        (store && convert_store_names(profile, story->path, &error) != 0))
+    story_resolve_with(story, profile, &options);
+    if (store && convert_store_names(profile, story->path, &error) != 0)
         fail_msg("%s", error.text);
     profile_free(profile);
     return count;
