@@ -277,6 +277,7 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         {"torn", off_cpu->torn},
         {"running", off_cpu->running},
         {"refused", off_cpu->refused},
+        {"refused_programs", off_cpu->refused_programs},
         {"failed", off_cpu->failed},
         {"stackless", off_cpu->stackless},
         {"incomplete", off_cpu->incomplete},
@@ -285,6 +286,7 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         {"cpu_ns", off_cpu->cpu_ns},
         {"storm", off_cpu->storm},
         {"stuck", off_cpu->is_stuck},
+        {"without_kernel_threads", off_cpu->without_kernel_threads},
     };
     if (!off_cpu->method)
         return;

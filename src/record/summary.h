@@ -106,6 +106,7 @@ struct record_off_cpu {
     uint64_t torn;                   /* the thread ran meanwhile */
     uint64_t running;                /* the thread did not wait any more */
     uint64_t refused;                /* no right to trace the process */
+    uint64_t refused_programs;       /* with such looks, at least one for each */
     uint64_t failed;                 /* for another reason: the thread had ended, mostly */
     uint64_t stackless;              /* threads without a user stack */
     uint64_t incomplete;             /* stacks without a root */
@@ -114,7 +115,8 @@ struct record_off_cpu {
     uint64_t mappings_left_out;      /* beyond the budget: code there has no symbols */
     uint64_t cpu_ns;                 /* cost in rec */
     uint64_t storm;                  /* switches a second that have ended the records; 0: none */
-    bool is_stuck;                   /* a read of a process did not return: all but method is 0 */
+    bool is_stuck;                   /* a read of a process did not return: all sums are 0 */
+    bool without_kernel_threads;     /* all tasks were recorded but these */
     /* What descriptors of waits lead to; owned, freed by record_summary_free(). */
     struct record_wait_object {
         char *text;

@@ -226,7 +226,7 @@ class OffCpu(rec.Case):
                           user=NOBODY, group=NOBODY, extra_groups=[])
         self.assertEqual(run.status, 0, run.stderr)
         self.assert_within(seconds([wait for wait in waits_of(run) if wait.frames == ["[waiting]"]]), 0.5, 0.1)
-        self.assertRegex(run.stderr, rb"looks?, \d+ refused: no right to trace the process\)")
+        self.assertRegex(run.stderr, rb"looks?, \d+ refused: no right to trace 1 program\)")
 
     def test_without_perf_events_the_sums_are_those_of_schedstat(self):
         run, waits = self.recorded_waits("sh", "-c", "sleep 1; exec sleep 0.5", preexec_fn=refuse_perf_events)
@@ -375,6 +375,7 @@ class OffCpu(rec.Case):
     def waits_of_the_system(self, *options):
         run = self.run_in(self.new_directory(), [rec.REC, *options, "--off-cpu", "-o", "rec.data", "--", "sleep", "1"])
         self.assertEqual(run.status, 0, run.stderr)
+        self.assertRegex(run.stderr, rb"off-CPU: .*, without threads of the kernel\)")
         waits = collections.defaultdict(list)
         for sample in waits_of(run):
             waits[sample.tid].append(sample)

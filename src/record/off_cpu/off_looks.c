@@ -244,5 +244,8 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.end.frame_count > 0)
         keep_stack(looks, thread, &look);
-    process->is_refused |= look.error == -EPERM || look.error == -EACCES;
+    if (!process->is_refused && (look.error == -EPERM || look.error == -EACCES)) {
+        process->is_refused = true;
+        looks->counts.refused_programs++;
+    }
 }

@@ -17,15 +17,16 @@
 #include <stdint.h>
 
 struct look_counts {
-    uint64_t looks;      /* with a stack, torn, or without */
-    uint64_t torn;       /* the thread ran meanwhile */
-    uint64_t running;    /* the thread did not wait any more */
-    uint64_t refused;    /* no right to trace the process */
-    uint64_t failed;     /* for another reason: the thread has ended, in most cases */
-    uint64_t stackless;  /* threads without a user stack */
-    uint64_t incomplete; /* stacks without a root */
-    uint64_t inferred;   /* stacks with an inferred frame pointer */
-    uint64_t guessed;    /* stacks that end with a guessed caller; also incomplete */
+    uint64_t looks;            /* with a stack, torn, or without */
+    uint64_t torn;             /* the thread ran meanwhile */
+    uint64_t running;          /* the thread did not wait any more */
+    uint64_t refused;          /* no right to trace the process */
+    uint64_t refused_programs; /* with such looks */
+    uint64_t failed;           /* for another reason: the thread has ended, in most cases */
+    uint64_t stackless;        /* threads without a user stack */
+    uint64_t incomplete;       /* stacks without a root */
+    uint64_t inferred;         /* stacks with an inferred frame pointer */
+    uint64_t guessed;          /* stacks that end with a guessed caller; also incomplete */
 };
 
 struct off_looks {

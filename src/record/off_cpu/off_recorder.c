@@ -435,6 +435,7 @@ static void add_totals(const struct off_recorder *recorder, struct record_off_cp
     summary->torn = looks->torn;
     summary->running = looks->running;
     summary->refused = looks->refused;
+    summary->refused_programs = looks->refused_programs;
     summary->failed = looks->failed;
     summary->stackless = looks->stackless;
     summary->incomplete = looks->incomplete;
@@ -470,6 +471,7 @@ void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *sum
     *summary =
         (struct record_off_cpu){.method = recorder->is_polled ? "schedstat" : "switch-records",
                                 .interval_ns = recorder->pace.asked_ns,
+                                .without_kernel_threads = recorder->records.is_system,
                                 .is_stuck = recorder->has_thread && !join(recorder)};
     off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
     summary->mappings_left_out = recorder->writer.mappings_left_out;
