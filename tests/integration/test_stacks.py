@@ -219,7 +219,38 @@ class WaitingThreads(Watched):
         self.assertIn("and 12 more", text)
 
 
+    def test_root_has_the_functions_of_the_kernel(self):
+        self.need_root()
+        target = self.start(rec.target("deadlock"))
+        threads = self.threads(target.pid, are_locked)
+        for thread in threads.values():
+            self.assertTrue(thread["is_complete"], thread)
+            self.assertTrue(any("futex" in frame["function"] for frame in thread["kernel_frames"]), thread)
+            self.assertNotIn("kernel", thread["frames"][0]["module"])
+        self.assertIn("[kernel.kallsyms]", self.rec("stacks", "-p", target.pid).stdout)
+        self.assertNotIn("[kernel.kallsyms]", self.rec("stacks", "--all-user", "-p", target.pid).stdout)
+        for thread in self.read("threads", target.pid)["threads"]:
+            self.assertNotIn("futex", thread["function"])
+
+
+# Both on one processor. The second one gets a few milliseconds of a second.
+BUSY = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); print('ready', flush=True)\nwhile True: pass"
+STARVED = BUSY.replace("\n", "; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n")
+
+
 class RunningThreads(Watched):
+    def test_a_starved_one_is_named(self):
+        for program in BUSY, STARVED:
+            target = self.start(self.need_program("/usr/bin/python3"), "-c", program, **as_nobody())
+        for _ in range(20):  # it may have its turn at the look
+            (thread,) = self.read("stacks", target.pid, **as_nobody())["threads"]
+            if "without_processor_ns" in thread:
+                break
+            time.sleep(0.1)
+        self.assertGreater(thread["without_processor_ns"], 25e6)
+        self.assertNotIn("waits", thread)
+        self.assertEqual(thread["state"], "R")
+
     def test_all_have_complete_stacks(self):
         target = self.start(rec.target("attached"), 30, 4, 0, **as_nobody())
         found = self.read("stacks", target.pid, **as_nobody())

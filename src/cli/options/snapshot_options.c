@@ -58,6 +58,9 @@ static int take(struct snapshot_options *parsed, int id, const char *value, stru
     case SNAPSHOT_SHORT_NAMES:
         parsed->short_names = true;
         break;
+    case SNAPSHOT_ALL_USER:
+        parsed->kernel_stacks = false;
+        break;
     case OPTIONS_HELP:
         parsed->help = true;
         break;
@@ -98,7 +101,8 @@ int snapshot_options_parse(struct snapshot_options *parsed, char *const *words,
     struct options options = options_of(words, command->options);
     const char *value;
     int id;
-    *parsed = (struct snapshot_options){.limit_ns = LIMIT_SECONDS * SECOND_NS};
+    *parsed = (struct snapshot_options){.limit_ns = LIMIT_SECONDS * SECOND_NS,
+                                        .kernel_stacks = command == &stacks_command};
     while ((id = options_next(&options, &value, error)) > 0) {
         int err = take(parsed, id, value, error);
         if (err)

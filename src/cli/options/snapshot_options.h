@@ -18,6 +18,7 @@ struct snapshot_options {
     uint64_t interval_ns;
     uint64_t count; /* UINT64_MAX: until a signal */
     uint64_t limit_ns;
+    bool kernel_stacks; /* of waiting threads, where rec may read them */
     bool json, short_names, is_stopping, help;
 };
 

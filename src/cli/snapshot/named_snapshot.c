@@ -84,7 +84,8 @@ static int read_target(struct named_snapshot *named, pid_t pid, int fd,
     const struct snapshot_request process = {.pid = pid,
                                              .capture_fd = fd,
                                              .limit_ns = options->limit_ns,
-                                             .is_stopping = options->is_stopping};
+                                             .is_stopping = options->is_stopping,
+                                             .with_kernel_stacks = options->kernel_stacks};
     return pid ? snapshot_take(&named->snapshot, &process, error)
                : core_snapshot_take(&named->snapshot, &core, error);
 }
@@ -111,10 +112,24 @@ void named_snapshot_free(struct named_snapshot *named)
     *named = (struct named_snapshot){.profile = NULL};
 }
 
+static bool is_in_kernel(const struct profile *profile, uint32_t stack)
+{
+    uint32_t lib = profile->frames[profile->stacks[stack].frame].lib;
+    return lib != PROFILE_NONE && profile->libs[lib].category == PROFILE_KERNEL;
+}
+
+uint32_t named_snapshot_user_stack(const struct named_snapshot *named, size_t thread)
+{
+    uint32_t stack = named->stacks[thread];
+    while (stack != PROFILE_NONE && is_in_kernel(named->profile, stack))
+        stack = named->profile->stacks[stack].parent;
+    return stack;
+}
+
 uint32_t named_snapshot_function(const struct named_snapshot *named, size_t thread)
 {
     const struct profile *profile = named->profile;
-    uint32_t leaf = named->stacks[thread], stack = leaf;
+    uint32_t leaf = named_snapshot_user_stack(named, thread), stack = leaf;
     if (leaf == PROFILE_NONE)
         return PROFILE_NONE;
     uint32_t lib = profile->frames[profile->stacks[leaf].frame].lib;
@@ -167,6 +182,8 @@ struct wait_text named_snapshot_wait(const struct named_snapshot *named, size_t 
     else if (row->signal)
         snprintf(wait.text, sizeof(wait.text), "ended by signal %d (%s)", row->signal,
                  strsignal(row->signal));
+    else if (row->is_starved)
+        snprintf(wait.text, sizeof(wait.text), "ready without a processor");
     else
         snprintf(wait.text, sizeof(wait.text), "%s",
                  row->has_stack && !named->snapshot.is_core ? "runs" : "");

@@ -26,6 +26,9 @@ int named_snapshot_take(struct named_snapshot *named, pid_t pid,
                         const struct snapshot_options *options, struct error *error);
 void named_snapshot_free(struct named_snapshot *named);
 
+/* The thread's stack without its part in the kernel. */
+uint32_t named_snapshot_user_stack(const struct named_snapshot *named, size_t thread);
+
 /* The innermost function; of a waiting thread, the caller of the C library. PROFILE_NONE: no
  * stack. */
 uint32_t named_snapshot_function(const struct named_snapshot *named, size_t thread);

@@ -23,11 +23,13 @@ static void append_frame(const struct profile *profile, const struct profile_fra
     json_close(out, '}');
 }
 
-static void append_frames(const struct profile *profile, uint32_t stack, struct buffer *out)
+/* Down to the end of the stack, or to `end`. */
+static void append_frames(const struct profile *profile, const char *key, uint32_t stack,
+                          uint32_t end, struct buffer *out)
 {
-    json_key(out, "frames");
+    json_key(out, key);
     json_open(out, '[');
-    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
+    for (; stack != end && stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
         append_frame(profile, &profile->frames[profile->stacks[stack].frame], out);
     json_close(out, ']');
 }
@@ -80,6 +82,8 @@ static void append_thread(const struct named_snapshot *named, size_t number, boo
     append_facts(&thread->facts, out);
     if (thread->is_waiting)
         append_wait(named, number, out);
+    if (thread->is_starved)
+        json_member_unsigned(out, "without_processor_ns", thread->age_ns);
     if (thread->signal)
         json_member_integer(out, "signal", thread->signal);
     if (func != PROFILE_NONE)
@@ -91,8 +95,11 @@ static void append_thread(const struct named_snapshot *named, size_t number, boo
         json_member_string(out, "not_stopped", stop_problem);
     if (thread->problem[0])
         json_member_string(out, "problem", thread->problem);
+    const uint32_t stack = named->stacks[number], user = named_snapshot_user_stack(named, number);
+    if (with_frames && stack != user)
+        append_frames(named->profile, "kernel_frames", stack, user, out);
     if (with_frames)
-        append_frames(named->profile, named->stacks[number], out);
+        append_frames(named->profile, "frames", user, PROFILE_NONE, out);
     json_close(out, '}');
 }
 

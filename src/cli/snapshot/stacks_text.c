@@ -61,12 +61,13 @@ static void print_activity(const struct stack_group *group)
     for (size_t i = 0; i < group->count; i++)
         cpu_ns += threads[group->members[i]].facts.cpu_ns;
     struct wait_text wait = named_snapshot_wait(group->named, group->members[0]);
-    if (threads[group->members[0]].is_waiting) {
+    const struct snapshot_thread *first = &threads[group->members[0]];
+    if (first->is_waiting)
         text_print(stdout, "  waits: %s", wait.text);
-        print_ages(group);
-    } else {
+    else
         text_print(stdout, "  %s", wait.text[0] ? wait.text : "no stack");
-    }
+    if (first->is_waiting || first->is_starved)
+        print_ages(group);
     printf("; %s CPU\n", format_duration(cpu_ns).text);
 }
 
@@ -122,7 +123,7 @@ static void print_thread(const struct named_snapshot *named, size_t number)
     struct wait_text reason = named_snapshot_wait(named, number);
     snprintf(switches, sizeof(switches), "%lu/%lu", (unsigned long)facts->voluntary,
              (unsigned long)facts->involuntary);
-    if (thread->is_waiting && thread->age_ns != WAIT_AGE_UNKNOWN)
+    if ((thread->is_waiting || thread->is_starved) && thread->age_ns != WAIT_AGE_UNKNOWN)
         snprintf(age, sizeof(age), "%s", format_duration(thread->age_ns).text);
     printf("%7d  ", (int)thread->tid);
     columns_print(facts->name, 15);
@@ -131,7 +132,8 @@ static void print_thread(const struct named_snapshot *named, size_t number)
     printf("%9s  ", format_duration(facts->kernel_ns).text);
     printf("%9s  %13s  %9s  ", format_duration(facts->delay_ns).text, switches, age);
     columns_print(func == PROFILE_NONE ? "" : report_name(named->profile, func), FUNCTION_COLUMNS);
-    text_print(stdout, "%s\n", thread->has_stack ? reason.text : thread->problem);
+    text_print(stdout, "%s\n",
+               thread->has_stack || thread->is_starved ? reason.text : thread->problem);
 }
 
 void threads_print(const struct named_snapshot *named)

@@ -29,6 +29,9 @@ static const struct option_spec threads_options[] = {SNAPSHOT_OPTIONS, {0}};
 
 static const struct option_spec stacks_options[] = {
     SNAPSHOT_OPTIONS,
+    OPTION_HEADING("The kernel's part of the stacks"),
+    OPTION_SWITCH(SNAPSHOT_ALL_USER, 0, "all-user",
+                  "Leave out the functions of the kernel where threads wait, which root can read."),
     OPTION_HEADING("Core files"),
     OPTION_TAKING(SNAPSHOT_CORE, 0, "core", "FILE",
                   "Print the stacks of a core file. The operand is the program, where the path in "

@@ -12,6 +12,7 @@ enum {
     SNAPSHOT_STOP,
     SNAPSHOT_CORE,
     SNAPSHOT_SHORT_NAMES,
+    SNAPSHOT_ALL_USER,
 };
 
 extern const struct command_spec stacks_command, threads_command, images_command;

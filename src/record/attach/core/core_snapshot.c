@@ -118,8 +118,10 @@ static void walk(struct core_reader *reader, struct snapshot_thread *thread,
     const struct stack_view stack = stack_at(reader, from->regs.value[UNWIND_DWARF_SP]);
     const struct look_end end = blocked_looker_walk(&reader->looker, &process, &from->regs, &stack);
     snapshot_row_set_end(thread, &end);
+    const struct snapshot_stack found = {.frames = reader->looker.frames,
+                                         .frame_count = end.frame_count};
     if (end.frame_count > 0)
-        snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, end.frame_count);
+        snapshot_capture_add(&reader->capture, thread->tid, &found);
 }
 
 static void walk_all(struct core_reader *reader, struct snapshot *snapshot)

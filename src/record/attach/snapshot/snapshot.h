@@ -24,7 +24,7 @@ enum { SNAPSHOT_TEXT_BYTES = 160, SNAPSHOT_PROBLEM_BYTES = 352 };
 struct snapshot_thread {
     pid_t tid;
     struct thread_facts facts;
-    bool is_waiting; /* the members down to age_ns are valid */
+    bool is_waiting; /* the members down to polled are valid */
     enum wait_kind kind;
     char call[24];                    /* system call; "": unknown, or none */
     int descriptor;                   /* -1: none */
@@ -33,6 +33,7 @@ struct snapshot_thread {
     pid_t holder;                     /* of a mutex; 0: unknown */
     pid_t child;                      /* awaited; 0: any, or unknown */
     uint32_t polled;                  /* descriptors of poll() */
+    bool is_starved;                  /* runnable, without a processor for age_ns */
     uint64_t age_ns;                  /* off the processor since; WAIT_AGE_UNKNOWN */
     bool has_stack;                   /* a sample in the capture */
     bool is_complete;
@@ -54,7 +55,8 @@ struct snapshot {
 
 struct snapshot_request {
     pid_t pid;
-    int capture_fd;    /* an empty file; -1: facts without stacks */
-    uint64_t limit_ns; /* for the whole read */
-    bool is_stopping;  /* stops all threads for one instant */
+    int capture_fd;          /* an empty file; -1: facts without stacks */
+    uint64_t limit_ns;       /* for the whole read */
+    bool is_stopping;        /* stops all threads for one instant */
+    bool with_kernel_stacks; /* of waiting threads, if this process may read them */
 };

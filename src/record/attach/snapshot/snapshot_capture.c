@@ -2,6 +2,7 @@
 #include "record/attach/snapshot/snapshot_capture.h"
 
 #include "base/clock.h"
+#include "record/procfs/kernel_image.h"
 #include "record/sample/task_records.h"
 #include "record/tables/mapping_record.h"
 
@@ -32,15 +33,22 @@ void snapshot_capture_close(struct snapshot_capture *capture)
     perfdata_writer_close(capture->file);
 }
 
-void snapshot_capture_add(struct snapshot_capture *capture, pid_t tid, const uint64_t *frames,
-                          uint32_t count)
+void snapshot_capture_map_kernel(struct snapshot_capture *capture)
+{
+    kernel_image_write(capture->file, 0);
+}
+
+void snapshot_capture_add(struct snapshot_capture *capture, pid_t tid,
+                          const struct snapshot_stack *stack)
 {
     const struct perfdata_sample sample = {.pid = (uint32_t)capture->pid,
                                            .tid = (uint32_t)tid,
                                            .time_ns = ++capture->time_ns,
                                            .weight = 1,
-                                           .frames = frames,
-                                           .frame_count = count};
+                                           .kernel_frames = stack->kernel_frames,
+                                           .kernel_count = stack->kernel_count,
+                                           .frames = stack->frames,
+                                           .frame_count = stack->frame_count};
     perfdata_write_sample(capture->file, &sample);
 }
 

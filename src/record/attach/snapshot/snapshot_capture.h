@@ -17,7 +17,14 @@ int snapshot_capture_open(struct snapshot_capture *capture, const struct snapsho
                           const struct process_map *map, int fd);
 void snapshot_capture_close(struct snapshot_capture *capture);
 
-void snapshot_capture_add(struct snapshot_capture *capture, pid_t tid, const uint64_t *frames,
-                          uint32_t count);
+/* Before samples with frames in the kernel. */
+void snapshot_capture_map_kernel(struct snapshot_capture *capture);
+
+struct snapshot_stack {
+    const uint64_t *frames, *kernel_frames; /* innermost first */
+    uint32_t frame_count, kernel_count;
+};
+void snapshot_capture_add(struct snapshot_capture *capture, pid_t tid,
+                          const struct snapshot_stack *stack);
 /* 0 or the first error of a write. */
 int snapshot_capture_finish(struct snapshot_capture *capture);

@@ -4,10 +4,9 @@
 #include "base/clock.h"
 #include "record/attach/snapshot/snapshot_capture.h"
 #include "record/attach/snapshot/snapshot_map.h"
-#include "record/attach/refusal.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
 #include "record/attach/snapshot/snapshot_rows.h"
-#include "record/attach/snapshot/running_sample.h"
+#include "record/attach/snapshot/running_threads.h"
 #include "record/attach/snapshot/stopped_threads.h"
 #include "record/procfs/frozen_thread.h"
 #include "record/procfs/blocked/wait_age.h"
@@ -17,17 +16,13 @@
 #include "record/procfs/proc.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Looks at a thread that keeps running between them. */
 enum { LOOKS_MAX = 3 };
-/* Events at a time: their rings count as locked memory. A crowded processor runs each of its
- * threads within this time. */
-enum { SAMPLES_MAX = 16 };
-#define SAMPLE_WAIT_NS 300000000
 /* For all threads together. */
 #define STOP_LIMIT_NS 200000000
 
@@ -38,10 +33,12 @@ struct reader {
     struct look_process process;
     struct process_map *map;
     struct blocked_looker looker;
+    struct kernel_stacks kernel;
+    uint64_t kernel_frames[KERNEL_STACK_FRAMES_MAX]; /* of the latest look */
+    struct task_directory directory;
     struct wait_modules waits;
     struct snapshot_capture capture;
-    struct snapshot_thread **running; /* to be sampled */
-    size_t running_count;
+    struct running_threads running;
     bool is_frozen; /* the first thread, and so all, as far as they do not sleep in the kernel */
 };
 
@@ -52,12 +49,16 @@ static void set_problem(struct snapshot_thread *thread, const char *text)
 
 /* The frames are in the looker. */
 static void keep_stack(struct reader *reader, struct snapshot_thread *thread,
-                       const struct look_end *end)
+                       const struct look_end *end, size_t kernel_count)
 {
     if (end->frame_count == 0)
         return;
     snapshot_row_set_end(thread, end);
-    snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, end->frame_count);
+    const struct snapshot_stack stack = {.frames = reader->looker.frames,
+                                         .frame_count = end->frame_count,
+                                         .kernel_frames = reader->kernel_frames,
+                                         .kernel_count = (uint32_t)kernel_count};
+    snapshot_capture_add(&reader->capture, thread->tid, &stack);
 }
 
 /* The check of each thread would cost as much as its look. */
@@ -91,20 +92,10 @@ static void keep_reason(struct reader *reader, struct snapshot_thread *thread,
                              sizeof(thread->object));
 }
 
-static void add_running(struct reader *reader, struct snapshot_thread *thread)
+static void add_running(struct reader *reader, struct snapshot_thread *thread,
+                        const struct run_account *account)
 {
-    reader->running[reader->running_count++] = thread;
-}
-
-static void explain_failure(struct snapshot_thread *thread, int err)
-{
-    if (err == -ESRCH || err == -ENOENT)
-        set_problem(thread, "ended meanwhile");
-    else if (err == -EACCES || err == -EPERM)
-        snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s",
-                 refusal_of_rec(ACCESS_MEMORY, err).text);
-    else
-        snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s", strerror(-err));
+    reader->running.items[reader->running.count++] = (struct running_thread){thread, *account};
 }
 
 static void take_look(struct reader *reader, struct snapshot_thread *thread,
@@ -113,12 +104,14 @@ static void take_look(struct reader *reader, struct snapshot_thread *thread,
     switch (look->result) {
     case LOOK_STACK:
         keep_reason(reader, thread, look);
-        keep_stack(reader, thread, &look->end);
+        keep_stack(reader, thread, &look->end,
+                   kernel_stacks_parse(&reader->kernel, reader->looker.kernel_stack,
+                                       reader->kernel_frames));
         thread->is_inferred = look->inferred_fps > 0;
         break;
     case LOOK_RUNNING:
     case LOOK_TORN:
-        add_running(reader, thread);
+        add_running(reader, thread, &look->account);
         break;
     case LOOK_STACKLESS:
         set_problem(thread, thread->facts.state == 'Z'
@@ -126,16 +119,19 @@ static void take_look(struct reader *reader, struct snapshot_thread *thread,
                                 : "a thread of the kernel, without a user stack");
         break;
     case LOOK_FAILED:
-        explain_failure(thread, look->error);
+        snapshot_row_set_failure(thread, look->error);
         break;
     }
 }
 
 static void look_at(struct reader *reader, struct snapshot_thread *thread)
 {
-    struct thread_files files;
+    struct thread_files files = {-1, -1, -1};
     struct blocked_look look = {.result = LOOK_FAILED};
-    look.error = thread_files_open(&files, reader->snapshot->pid, thread->tid);
+    look.error =
+        thread_files_open_in(&files, &reader->directory, reader->snapshot->pid, thread->tid);
+    if (look.error == 0 && reader->kernel.is_on)
+        thread_files_open_stack(&files, &reader->directory, thread->tid);
     for (int i = 0; look.error == 0 && i < LOOKS_MAX; i++) {
         look = blocked_look(&reader->looker, &reader->process, &files);
         reader->snapshot->torn += look.result == LOOK_TORN;
@@ -146,9 +142,11 @@ static void look_at(struct reader *reader, struct snapshot_thread *thread)
     thread_files_close(&files);
 }
 
-static void keep_sample(struct reader *reader, struct snapshot_thread *thread,
+/* Callback of struct running_handler. */
+static void keep_sample(void *context, struct snapshot_thread *thread,
                         const struct ring_record *record)
 {
+    struct reader *reader = context;
     struct full_regs regs;
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
         !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers)) {
@@ -160,80 +158,18 @@ static void keep_sample(struct reader *reader, struct snapshot_thread *thread,
                                .bytes = record->stack};
     const struct look_end end =
         blocked_looker_walk(&reader->looker, &reader->process, &regs, &stack);
-    keep_stack(reader, thread, &end);
+    keep_stack(reader, thread, &end, 0);
 }
 
-struct batch {
-    struct running_sample samples[SAMPLES_MAX];
-    struct pollfd polled[SAMPLES_MAX];
-    size_t count, left;
-};
-
-static void open_batch(struct batch *batch, struct snapshot_thread **threads, size_t count)
+/* Callback of struct running_handler. */
+static bool look_again(void *context, struct snapshot_thread *thread)
 {
-    for (size_t i = 0; i < count; i++) {
-        int err = running_sample_open(&batch->samples[i], threads[i]->tid);
-        batch->polled[i] = (struct pollfd){.fd = batch->samples[i].fd, .events = POLLIN};
-        batch->left += err == 0;
-        if (err == -EACCES || err == -EPERM || err == -ENOSYS)
-            snprintf(threads[i]->problem, sizeof(threads[i]->problem), "runs, and %s",
-                     refusal_of_rec(ACCESS_EVENTS, err).text);
-        else if (err)
-            explain_failure(threads[i], err);
-    }
-    batch->count = count;
-}
-
-static void take_samples(struct reader *reader, struct batch *batch,
-                         struct snapshot_thread **threads)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        struct ring_record record;
-        if (batch->samples[i].fd < 0 || batch->polled[i].fd < 0 ||
-            !running_sample_take(&batch->samples[i], &record))
-            continue;
-        keep_sample(reader, threads[i], &record);
-        batch->polled[i].fd = -1; /* ignored by poll() */
-        batch->left--;
-    }
-}
-
-/* Threads that blocked in the meantime, or stay in the kernel. */
-static void close_batch(struct reader *reader, struct batch *batch,
-                        struct snapshot_thread **threads)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        bool is_open = batch->samples[i].fd >= 0;
-        running_sample_close(&batch->samples[i]);
-        if (!is_open || threads[i]->has_stack || threads[i]->problem[0])
-            continue;
-        size_t running_count = reader->running_count;
-        reader->running_count = 0; /* the list is a stack of threads already taken */
-        look_at(reader, threads[i]);
-        if (reader->running_count > 0)
-            set_problem(threads[i], "runs in the kernel, or has no processor");
-        reader->running_count = running_count;
-    }
-}
-
-static void sample_batch(struct reader *reader, struct snapshot_thread **threads, size_t count)
-{
-    struct batch batch = {.count = 0};
-    uint64_t end_ns = monotonic_ns() + SAMPLE_WAIT_NS;
-    open_batch(&batch, threads, count);
-    while (batch.left > 0 && monotonic_ns() < end_ns) {
-        poll(batch.polled, (nfds_t)batch.count, 5);
-        take_samples(reader, &batch, threads);
-    }
-    close_batch(reader, &batch, threads);
-}
-
-static void sample_running(struct reader *reader)
-{
-    size_t count = reader->running_count;
-    for (size_t i = 0; i < count; i += SAMPLES_MAX)
-        sample_batch(reader, reader->running + i,
-                     count - i < SAMPLES_MAX ? count - i : SAMPLES_MAX);
+    struct reader *reader = context;
+    size_t running_count = reader->running.count;
+    look_at(reader, thread);
+    bool runs = reader->running.count > running_count;
+    reader->running.count = running_count; /* the list has the thread already */
+    return !runs;
 }
 
 static int by_processor(const void *a, const void *b)
@@ -252,9 +188,8 @@ static void find_ages(struct snapshot *snapshot)
         qsort(order, snapshot->count, sizeof(struct snapshot_thread *), by_processor);
     wait_clock_begin(&clock);
     for (size_t i = 0; order && i < snapshot->count; i++)
-        if (order[i]->facts.state != 'R')
-            order[i]->age_ns =
-                wait_clock_age_ns(&clock, snapshot->pid, order[i]->tid, order[i]->facts.processor);
+        order[i]->age_ns =
+            wait_clock_age_ns(&clock, snapshot->pid, order[i]->tid, order[i]->facts.processor);
     wait_clock_end(&clock);
     free(order);
 }
@@ -280,27 +215,34 @@ static int open_reader(struct reader *reader, const struct snapshot_request *req
     struct snapshot *snapshot = reader->snapshot;
     const pid_t task = living_task_find(snapshot->pid);
     struct rights rights = proc_rights_of(snapshot->pid);
-    reader->running = calloc(snapshot->count + 1, sizeof(struct snapshot_thread *));
-    int err = reader->running ? ring_modules_open(&reader->modules, &reader->open_files) : -ENOMEM;
+    reader->running.items = calloc(snapshot->count + 1, sizeof(*reader->running.items));
+    int err =
+        reader->running.items ? ring_modules_open(&reader->modules, &reader->open_files) : -ENOMEM;
     if (err == 0)
         err = snapshot_map_read(&reader->map, &reader->modules, task, &rights);
     reader->process =
         (struct look_process){task, reader->modules.cache, reader->map, .generation = 1};
     reader->is_frozen = frozen_thread_check(snapshot->pid, snapshot->threads[0].tid);
-    return err ? err
-               : snapshot_capture_open(&reader->capture, snapshot, reader->map,
-                                       request->capture_fd);
+    if (err == 0)
+        err = snapshot_capture_open(&reader->capture, snapshot, reader->map, request->capture_fd);
+    if (err == 0 && request->with_kernel_stacks && kernel_stacks_are_permitted()) {
+        snapshot_capture_map_kernel(&reader->capture);
+        kernel_stacks_open(&reader->kernel, open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+    }
+    return err;
 }
 
 static void close_reader(struct reader *reader)
 {
+    task_directory_close(&reader->directory);
+    kernel_stacks_close(&reader->kernel);
     snapshot_capture_close(&reader->capture);
     blocked_looker_free(&reader->looker);
     wait_modules_free(&reader->waits);
     process_map_release(reader->map);
     ring_modules_close(&reader->modules);
     open_file_cache_free(&reader->open_files);
-    free(reader->running);
+    free(reader->running.items);
 }
 
 /* Reads CFI before the stop, so that the stop is short. */
@@ -325,12 +267,12 @@ static void look_at_stopped(struct reader *reader, struct snapshot_thread *threa
     struct blocked_look look = blocked_look_from(&reader->looker, &reader->process, regs);
     look.call = call;
     if (look.result == LOOK_FAILED) {
-        explain_failure(thread, look.error);
+        snapshot_row_set_failure(thread, look.error);
         return;
     }
     if (call.state == CALL_WAITING && thread->facts.state != 'R')
         keep_reason(reader, thread, &look);
-    keep_stack(reader, thread, &look.end);
+    keep_stack(reader, thread, &look.end, 0);
 }
 
 /* Threads that do not stop are looked at as without a stop. */
@@ -382,7 +324,8 @@ int snapshot_read(struct snapshot *snapshot, const struct snapshot_request *requ
     if (err == 0)
         err = read_stacks(reader, request->is_stopping);
     if (err == 0) {
-        sample_running(reader);
+        const struct running_handler handler = {reader, keep_sample, look_again};
+        running_threads_sample(&reader->running, snapshot->pid, &handler);
         err = snapshot_capture_finish(&reader->capture);
     }
     close_reader(reader);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/snapshot/snapshot_rows.h"
 
+#include "record/attach/refusal.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 int snapshot_rows_open(struct snapshot *snapshot, size_t threads)
@@ -21,6 +24,17 @@ void snapshot_free(struct snapshot *snapshot)
     if (snapshot->threads)
         munmap(snapshot->threads, snapshot->capacity * sizeof(*snapshot->threads));
     *snapshot = (struct snapshot){.pid = 0};
+}
+
+void snapshot_row_set_failure(struct snapshot_thread *thread, int err)
+{
+    if (err == -ESRCH || err == -ENOENT)
+        snprintf(thread->problem, sizeof(thread->problem), "ended meanwhile");
+    else if (err == -EACCES || err == -EPERM)
+        snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s",
+                 refusal_of_rec(ACCESS_MEMORY, err).text);
+    else
+        snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s", strerror(-err));
 }
 
 static const char *problem_of_end(enum offline_end end)

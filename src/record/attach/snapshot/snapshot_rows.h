@@ -9,5 +9,7 @@
 int snapshot_rows_open(struct snapshot *snapshot, size_t threads);
 void snapshot_free(struct snapshot *snapshot);
 
+/* Notes why the thread could not be read. */
+void snapshot_row_set_failure(struct snapshot_thread *thread, int err);
 /* Notes the end of the walk up the thread's stack. */
 void snapshot_row_set_end(struct snapshot_thread *thread, const struct look_end *end);
