@@ -5,6 +5,7 @@ call of the program notices; without the option nothing of the kind is there."""
 import collections
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -255,6 +256,8 @@ class OffCpu(rec.Case):
         self.assertNotIn(b"no samples", run.stderr)
         events = subprocess.run(["perf", "evlist", "-f", "-i", run.path()], capture_output=True, text=True, check=True)
         self.assertEqual(events.stdout.split(), ["off-cpu"])
+        files = [module["path"] for module in run.info["modules"] if module["path"].startswith("/")]
+        self.assertEqual(files[0], os.path.realpath(shutil.which("sh")))
         sleeps = [sample for sample in waits if sample.frames[0] == "[waiting: sleep]"]
         self.assert_within(seconds(sleeps), 0.5, 0.1)
         return run

@@ -92,22 +92,43 @@ static void put_mapping(struct off_looks *looks, const struct off_thread *thread
     off_queue_put(looks->queue, &entry, path, strlen(path) + 1);
 }
 
+static void write_mapping(struct off_looks *looks, const struct off_thread *thread,
+                          const struct process_mapping *mapping)
+{
+    struct off_process *process = thread->process;
+    if (is_written(process, mapping) || process->written_count >= MAPPINGS_MAX)
+        return;
+    struct off_mapping *written =
+        ARRAY_PUSH(process->written, process->written_count, process->written_capacity);
+    if (!written)
+        return;
+    *written = (struct off_mapping){mapping->start_avma, mapping->end_avma, mapping->file_offset,
+                                    mapping->inode};
+    put_mapping(looks, thread, mapping);
+}
+
+/* Readers take the first file that a process maps for its program: the lowest one in memory. */
+static void write_program(struct off_looks *looks, const struct off_thread *thread)
+{
+    const struct process_map *map = thread->process->map;
+    for (size_t i = 0; map && i < map->count; i++)
+        if (map->mappings[i].module) {
+            write_mapping(looks, thread, &map->mappings[i]);
+            return;
+        }
+}
+
 static void write_mappings(struct off_looks *looks, const struct off_thread *thread,
                            uint32_t frame_count)
 {
-    struct off_process *process = thread->process;
+    const struct off_process *process = thread->process;
+    if (process->written_count == 0)
+        write_program(looks, thread);
     for (uint32_t i = 0; i < frame_count && process->map; i++) {
         uint64_t pc = looks->looker.frames[i] - (i > 0);
         const struct process_mapping *mapping = process_map_find(process->map, pc);
-        if (!mapping || is_written(process, mapping) || process->written_count >= MAPPINGS_MAX)
-            continue;
-        struct off_mapping *written =
-            ARRAY_PUSH(process->written, process->written_count, process->written_capacity);
-        if (!written)
-            return;
-        *written = (struct off_mapping){mapping->start_avma, mapping->end_avma,
-                                        mapping->file_offset, mapping->inode};
-        put_mapping(looks, thread, mapping);
+        if (mapping)
+            write_mapping(looks, thread, mapping);
     }
 }
 
