@@ -25,6 +25,7 @@ struct blocked_call {
 };
 
 static int blocked_seconds;
+static sem_t blocked_started; /* by each thread, once its time runs */
 
 static inline double blocked_now(void)
 {
@@ -93,6 +94,7 @@ static inline void *blocked_run(void *argument)
 {
     struct blocked_call *call = argument;
     double start_s = blocked_now();
+    sem_post(&blocked_started);
     prctl(PR_SET_NAME, call->name);
     errno = 0;
     call->result = blocked_outer(call->make);
@@ -102,11 +104,16 @@ static inline void *blocked_run(void *argument)
     return NULL;
 }
 
+/* The time of the calls runs before the caller's: a busy machine may start threads late. */
 static inline bool blocked_start(struct blocked_call *calls, size_t count)
 {
+    sem_init(&blocked_started, 0, 0);
     for (size_t i = 0; i < count; i++)
         if (pthread_create(&calls[i].thread, NULL, blocked_run, &calls[i]) != 0)
             return false;
+    for (size_t i = 0; i < count; i++)
+        while (sem_wait(&blocked_started) != 0)
+            continue;
     printf("ready\n");
     fflush(stdout);
     return true;
