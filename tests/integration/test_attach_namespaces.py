@@ -77,6 +77,8 @@ class Namespaces(rec.Case):
         for what in ("stacks", "threads"):
             text = subprocess.run([rec.REC, what, "-p", str(self.pid)], capture_output=True, check=True).stdout.decode()
             self.assertTrue(text.startswith(f"Process {self.pid}{inner} (inner), 2 threads\n"), text)
+        images = subprocess.run([rec.REC, "images", "-p", str(self.pid)], capture_output=True, check=True).stdout.decode()
+        self.assertTrue(images.startswith(f"Process {self.pid}{inner} (inner), "), images)
 
     def test_chroot(self):
         self.check("chroot", self.root, "/only/inner", 60, 1, 1)

@@ -110,7 +110,7 @@ class Images(Target):
         target = self.start(rec.target("attached"), 30, 1, 20)
         done = subprocess.run([rec.REC, "images", "-p", str(target.pid)], capture_output=True, text=True)
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[0], f"process {target.pid} (attached), {len(self.images(target))} images")
+        self.assertEqual(lines[0], f"Process {target.pid} (attached), {len(self.images(target))} images")
         self.assertEqual(len(lines), 3 + len(self.images(target)))
 
     def test_refusals(self):

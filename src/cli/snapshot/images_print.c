@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/report/json_report.h"
+#include "export/common.h"
 #include "export/json.h"
 
 #include <elf.h>
@@ -47,7 +48,9 @@ static void print_image(const struct image *image)
 
 void images_print(const struct image_list *list, pid_t pid)
 {
-    text_print(stdout, "process %d (%s), %zu images\n", (int)pid, list->name, list->count);
+    text_print(stdout, "Process %d%s (%s), %zu image%s\n", (int)pid,
+               export_namespace_id("pid", list->inner_pid).text, list->name, list->count,
+               list->count == 1 ? "" : "s");
     printf("\n%12s  %10s  %12s  %-40s  %-8s  file (symbols)\n", "address", "size", "load bias",
            "build-id", "state");
     for (size_t i = 0; i < list->count; i++)
@@ -105,6 +108,8 @@ void images_json(const struct image_list *list, pid_t pid, struct buffer *out)
 {
     json_report_open(out, NULL);
     json_member_integer(out, "pid", pid);
+    if (list->inner_pid)
+        json_member_integer(out, "namespace_pid", list->inner_pid);
     json_member_string(out, "name", list->name);
     json_member_unsigned(out, "left_out", list->left_out);
     json_key(out, "images");

@@ -6,6 +6,7 @@
 #include "cli/terminal/columns.h"
 #include "cli/terminal/format.h"
 #include "cli/terminal/frames.h"
+#include "export/common.h"
 #include "record/procfs/blocked/wait_age.h"
 
 #include <stdio.h>
@@ -98,12 +99,10 @@ static void print_group(void *context, const struct stack_group *group)
 
 static void print_header(const struct snapshot *snapshot)
 {
-    char inner[48] = "";
-    if (snapshot->inner_pid)
-        snprintf(inner, sizeof(inner), ", namespace pid %d", (int)snapshot->inner_pid);
     text_print(stdout, "%s %d%s (%s), %zu thread%s\n",
-               snapshot->is_core ? "Core file of process" : "Process", (int)snapshot->pid, inner,
-               snapshot->name, snapshot->count, snapshot->count == 1 ? "" : "s");
+               snapshot->is_core ? "Core file of process" : "Process", (int)snapshot->pid,
+               export_namespace_id("pid", snapshot->inner_pid).text, snapshot->name,
+               snapshot->count, snapshot->count == 1 ? "" : "s");
 }
 
 int stacks_print(const struct named_snapshot *named, unsigned columns)

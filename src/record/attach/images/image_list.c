@@ -114,6 +114,7 @@ struct image_list *image_list_take(pid_t pid, uint64_t limit_ns, struct error *e
     }
     struct read_task task = {.list = memory, .pid = living_task_find(pid)};
     memcpy(task.list->name, facts.name, sizeof(task.list->name));
+    task.list->inner_pid = facts.inner_id;
     int err = time_limited_run(read_images, &task, limit_ns);
     if (err == 0)
         return task.list;

@@ -8,7 +8,8 @@
 #define IMAGES_MAX 4096
 
 struct image_list {
-    char name[16]; /* of the process */
+    char name[16];   /* of the process */
+    pid_t inner_pid; /* in the pid namespace of the process; 0: the same as here */
     size_t count, left_out;
     struct image images[IMAGES_MAX]; /* by address */
 };
