@@ -71,7 +71,7 @@ int main(void)
 OPENBLAS = """
 #include <cblas.h>
 #include <time.h>
-enum { N = 150 };
+enum { N = 32 };
 static double a[N * N], b[N * N], c[N * N], x[N], y[N];
 static float f[N * N], g[N * N];
 int main(void)

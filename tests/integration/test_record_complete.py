@@ -67,7 +67,7 @@ class Complete(rec.Case):
     def test_deep_stacks_have_their_first_and_last_functions(self):
         self.check_deep(5000, 3000, 100)
         self.check_deep(100000, 150, 97)
-        self.check_deep(100000, 150, 95, "--withhold-tables")  # too much to be copied whole
+        self.check_deep(100000, 400, 60, "--withhold-tables", "-F", "299")  # too much to be copied whole
 
     def test_the_limit_of_frames_is_an_option(self):
         names = 4  # of the process, two marks, and an inlined function
