@@ -13,7 +13,7 @@ static uint64_t padded(uint32_t bytes)
     return ((uint64_t)bytes + 3) & ~UINT64_C(3);
 }
 
-size_t build_id_note_find(const void *notes, size_t notes_bytes, uint8_t id[20])
+const uint8_t *build_id_note(const void *notes, size_t notes_bytes, size_t *id_bytes)
 {
     struct cursor c = cursor_of(notes, notes_bytes);
     while (cursor_left(&c) > 0 && !c.failed) {
@@ -22,11 +22,22 @@ size_t build_id_note_find(const void *notes, size_t notes_bytes, uint8_t id[20])
         const uint8_t *name = cursor_bytes(&c, padded(name_bytes));
         const uint8_t *description = cursor_bytes(&c, padded(bytes));
         bool is_id = name && description && type == NT_GNU_BUILD_ID && name_bytes == 4 &&
-                     memcmp(name, "GNU", 4) == 0 && bytes > 0 && bytes <= ID_BYTES_MAX;
+                     memcmp(name, "GNU", 4) == 0 && bytes > 0;
         if (!is_id)
             continue;
-        memcpy(id, description, bytes);
-        return bytes;
+        *id_bytes = bytes;
+        return description;
     }
-    return 0;
+    *id_bytes = 0;
+    return NULL;
+}
+
+size_t build_id_note_find(const void *notes, size_t notes_bytes, uint8_t id[20])
+{
+    size_t bytes;
+    const uint8_t *found = build_id_note(notes, notes_bytes, &bytes);
+    size_t kept = bytes < ID_BYTES_MAX ? bytes : ID_BYTES_MAX;
+    if (found)
+        memcpy(id, found, kept);
+    return kept;
 }

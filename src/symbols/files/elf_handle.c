@@ -2,8 +2,8 @@
 #include "symbols/files/elf_handle.h"
 
 #include "base/files/foreign_file.h"
+#include "elf/build_id_note.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -12,10 +12,43 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { NOTES_BYTES_MAX = 1 << 20 }; /* of all notes: sections may overlap */
+
+static void take_notes(struct elf_handle *handle, uint64_t offset, uint64_t size,
+                       uint64_t *left_bytes)
+{
+    size_t file_bytes;
+    const char *bytes = elf_rawfile(handle->elf, &file_bytes);
+    if (!bytes || size > *left_bytes || offset > file_bytes || size > file_bytes - offset)
+        return;
+    *left_bytes -= size;
+    handle->build_id = build_id_note(bytes + offset, size, &handle->build_id_bytes);
+}
+
+/* In separate debug files, note segments have no content. */
+static void find_build_id(struct elf_handle *handle)
+{
+    uint64_t left_bytes = NOTES_BYTES_MAX;
+    Elf_Scn *section = NULL;
+    size_t count = 0;
+    GElf_Shdr header;
+    GElf_Phdr segment;
+    while (!handle->build_id && (section = elf_nextscn(handle->elf, section)))
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
+            take_notes(handle, header.sh_offset, header.sh_size, &left_bytes);
+    if (elf_getphdrnum(handle->elf, &count) != 0)
+        return;
+    for (size_t i = 0; i < count && !handle->build_id; i++)
+        if (gelf_getphdr(handle->elf, (int)i, &segment) && segment.p_type == PT_NOTE)
+            take_notes(handle, segment.p_offset, segment.p_filesz, &left_bytes);
+}
+
 static int check_elf(struct elf_handle *handle, const char *path, struct error *error)
 {
-    if (handle->elf && elf_kind(handle->elf) == ELF_K_ELF)
+    if (handle->elf && elf_kind(handle->elf) == ELF_K_ELF) {
+        find_build_id(handle);
         return 0;
+    }
     elf_handle_close(handle);
     return error_set(error, -ENOEXEC, "%s is not an ELF file", path);
 }
@@ -85,10 +118,8 @@ void elf_handle_drop_pages(const struct elf_handle *handle)
 
 size_t elf_handle_build_id(const struct elf_handle *handle, const uint8_t **id)
 {
-    const void *bytes = NULL;
-    ssize_t size = dwelf_elf_gnu_build_id(handle->elf, &bytes);
-    *id = bytes;
-    return size > 0 ? (size_t)size : 0;
+    *id = handle->build_id;
+    return handle->build_id_bytes;
 }
 
 Elf_Scn *elf_handle_section(Elf *elf, const char *name)

@@ -19,6 +19,8 @@ struct elf_handle {
     char *path;  /* owned; NULL: in memory */
     void *bytes; /* owned; NULL: a file */
     Elf *elf;
+    const uint8_t *build_id; /* of libelf's memory; NULL: none */
+    size_t build_id_bytes;
 };
 
 /* Regular files only, with the rights of the reader. -ENOEXEC: not an ELF file; -ENOENT,
