@@ -33,10 +33,23 @@ static void a_new_object_waits_once_the_cost_is_high(void **state)
     close(ends[1]);
 }
 
+static void time_counts_for_known_numbers_only(void **state)
+{
+    (void)state;
+    struct off_object first[2] = {{.waited_ns = 1}, {.waited_ns = 2}};
+    struct off_objects objects = {.objects = first, .count = 1, .capacity = 2};
+    off_objects_add(&objects, 1, 10);
+    off_objects_add(&objects, 0, 10);
+    off_objects_add(&objects, 2, 10);
+    assert_int_equal(first[0].waited_ns, 11);
+    assert_int_equal(first[1].waited_ns, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_object_waits_once_the_cost_is_high),
+        cmocka_unit_test(time_counts_for_known_numbers_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
