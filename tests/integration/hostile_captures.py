@@ -13,7 +13,7 @@ SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5  # IP, TID, TIME, CALLCHAIN
 STACK_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 12 | 1 << 13  # IP, TID, TIME, REGS_USER, STACK_USER
 REGISTERS = 1 << 6 | 1 << 7 | 1 << 8  # BP, SP, IP
 SAMPLE_ID_ALL = 1 << 18
-MMAP, COMM, FORK, SAMPLE, COMPRESSED, COMPRESSED2 = 1, 3, 7, 9, 81, 83
+MMAP, COMM, FORK, SAMPLE, HEADER_ATTR, EVENT_UPDATE, COMPRESSED, COMPRESSED2 = 1, 3, 7, 9, 64, 78, 81, 83
 EXECUTABLE = 2  # misc: user mode
 CODE_AVMA = 0x7f0000000000
 STACK_AVMA = 0x7ffd00000000
@@ -32,6 +32,9 @@ def capture(records, sample_type=SAMPLE_TYPE):
 
 def record(kind, body, misc=EXECUTABLE):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+FINISHED_ROUND = record(68, b"", 0)
 
 
 def trailer(pid, time_ns):
@@ -165,10 +168,30 @@ def times_in_reverse():
     return capture(b"".join(sample(1, 1 << 40 | -i & 0xffffff, [0x1000]) for i in range(1, 170000)))
 
 
+def names_of_simpleperf():
+    """30 000 events, and half a million names for each of them."""
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL).ljust(128, b"\0")
+    attrs, records, feature = attr * 30000, sample(1, 1, [0x1000]), 129
+    names = b"event_type_info\0" + b"".join(b"%x,1,0\n" % i for i in range(500000)) + b"\0"
+    features = [1 << feature % 64 if i == feature // 64 else 0 for i in range(4)]
+    data_at = 104 + len(attrs)
+    names_at = data_at + len(records) + 16
+    header = b"PERFILE2" + struct.pack("<12Q", 104, len(attr), 104, len(attrs), data_at, len(records), 0, 0, *features)
+    return header + attrs + records + struct.pack("<QQ", names_at, len(names)) + names
+
+
+def updates_of_a_pipe():
+    """100 000 units for an event that is not among 640 000."""
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL).ljust(112, b"\0")
+    ids = [record(HEADER_ATTR, attr + struct.pack("<8000Q", *range(i, i + 8000)), 0) for i in range(0, 640000, 8000)]
+    update = record(EVENT_UPDATE, struct.pack("<QQ", 0, 1 << 40) + text("ms"), 0)
+    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(ids) + update * 100000 + sample(1, 1, [0x1000])
+
+
 CAPTURES = {make.__name__: make for make in (
     compressed_names, compressed_names_with_sizes, compressed_zeros, compressed_samples, forks_with_mappings, random_chains,
     chains_of_markers, deep_chains, overlapping_mappings, mappings_over_all, many_libraries, many_processes,
-    times_in_reverse)}
+    times_in_reverse, names_of_simpleperf, updates_of_a_pipe)}
 
 
 def perf_map(size):

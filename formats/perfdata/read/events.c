@@ -15,6 +15,8 @@ enum {
     ATTR_SECTION_BYTES_MAX = 16 << 20,
     IDS_MAX = 1 << 20,
     ATTRS_MAX = 1 << 16,
+    NAMES_MAX = 256,             /* simpleperf: each is compared with all events */
+    LOOKED_AT_IDS_MAX = 1 << 26, /* by the updates of a pipe */
 };
 
 /* In files of big-endian hosts the first declared bit field is the highest bit. */
@@ -246,6 +248,9 @@ static int describe_one(struct event_table *table, struct cursor *c, size_t know
 /* Linear: the ids are unsorted while the metadata of a pipe is read. */
 static struct event_attr *attr_of(struct event_table *table, uint64_t id)
 {
+    if (table->id_count > LOOKED_AT_IDS_MAX - table->looked_at_ids)
+        return NULL;
+    table->looked_at_ids += table->id_count;
     for (size_t i = 0; i < table->id_count; i++)
         if (table->ids[i].id == id)
             return &table->attrs[table->ids[i].attr_index];
@@ -292,8 +297,9 @@ static int name_attrs(struct event_table *table, uint32_t type, uint64_t config,
 
 int event_table_name(struct event_table *table, const char *lines)
 {
+    const char *line = lines;
     int err = 0;
-    for (const char *line = lines; *line && err == 0; line += strspn(line, "\n")) {
+    for (int i = 0; i < NAMES_MAX && *line && err == 0; i++, line += strspn(line, "\n")) {
         uint32_t type;
         uint64_t config;
         size_t size = strcspn(line, ",\n");

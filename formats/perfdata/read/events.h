@@ -30,6 +30,7 @@ struct event_table {
     size_t count, capacity; /* at least one after reading */
     struct event_id *ids;   /* sorted by id */
     size_t id_count, id_capacity;
+    size_t looked_at_ids; /* by event_table_update() */
 };
 
 /* The attr section and the id sections. */
@@ -39,13 +40,14 @@ int event_table_read(struct event_table *table, const struct file_header *header
  * 0, -ENOMEM, or -EBADMSG: too many events. */
 int event_table_add(struct event_table *table, struct cursor attr, struct cursor ids,
                     bool big_endian);
-/* Takes name or unit from the body of an EVENT_UPDATE. 0 or -ENOMEM. */
+/* Takes name or unit from the body of an EVENT_UPDATE, unless there are too many. 0 or -ENOMEM. */
 int event_table_update(struct event_table *table, struct cursor update);
 /* Reads names and ids from an EVENT_DESC payload, which may be empty, and skips damaged entries.
  * Required before event_table_find(). 0 or -ENOMEM. */
 int event_table_describe(struct event_table *table, struct cursor description);
 /* Takes names from simpleperf's "event_type_info", which stands in for EVENT_DESC: a line
- * "NAME,TYPE,CONFIG" for each event; other lines are ignored. 0 or -ENOMEM. */
+ * "NAME,TYPE,CONFIG" for each event; other lines, and lines beyond 256, are ignored. 0 or
+ * -ENOMEM. */
 int event_table_name(struct event_table *table, const char *lines);
 void event_table_free(struct event_table *table);
 
