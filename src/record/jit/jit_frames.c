@@ -8,6 +8,10 @@
 /* The interpreter of HotSpot is the largest code behind a single prologue. */
 enum { FIRST_BYTES = 2 << 10, FACTOR = 8, AHEAD_BYTES = 4 << 10, KNOWN_MOST = 1 << 14 };
 
+/* A stack has hundreds of new return addresses at most, and code after its first samples none. A
+ * program that makes up addresses in 128 KiB without a prologue costs a millisecond for each. */
+enum { STACK_BYTES = 16 << 10, AHEAD_BYTES_MAX = 16 << 20 };
+
 /* The code at an address of a process: another program that runs there later under the same pid is
  * mostly of the same runtime. Address 0 stands for all code of the process read before. */
 struct known_code {
@@ -31,6 +35,9 @@ static void keep(struct jit_frames *jit, pid_t pid, uint64_t avma, enum code_fp 
 
 static const uint8_t *read_code(struct jit_frames *jit, pid_t pid, uint64_t avma, size_t bytes)
 {
+    if (bytes > AHEAD_BYTES_MAX - jit->read_bytes)
+        return NULL;
+    jit->read_bytes += bytes;
     if (jit->memory)
         return jit->memory->read(jit->memory->context, avma, bytes);
     if (!jit->reader && !jit->has_no_reader)
@@ -64,7 +71,8 @@ static bool read_fp(struct jit_frames *jit, pid_t pid, const struct process_mapp
     return code;
 }
 
-/* Code of a process that has ended counts as the code read before. */
+/* Code of a process that has ended counts as the code read before; so does code beyond the bytes
+ * for a stack. */
 static enum code_fp fp_of(struct jit_frames *jit, pid_t pid, const struct process_mapping *mapping,
                           uint64_t avma)
 {
@@ -88,6 +96,7 @@ size_t jit_frames_before_gap(struct jit_frames *jit, const struct jit_stack *sta
     const struct process_map *map = stack->map;
     if (!map || map->jit_start_avma == map->jit_end_avma)
         return 0;
+    jit->read_bytes -= jit->read_bytes < STACK_BYTES ? jit->read_bytes : STACK_BYTES;
     for (size_t i = 0; i < stack->count; i++) {
         uint64_t avma = stack->frames[i];
         if (avma <= map->jit_start_avma || avma > map->jit_end_avma)

@@ -30,6 +30,7 @@ struct jit_frames {                  /* zeros: nothing is known */
     struct two_way_cache known;
     struct code_reader *reader; /* NULL: none yet, or none possible */
     bool has_no_reader;
+    size_t read_bytes; /* less a share for each stack: bounded */
 };
 
 /* The frames of a stack, innermost first, and the mappings at that time. */

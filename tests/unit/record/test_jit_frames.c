@@ -131,6 +131,21 @@ static void a_core_has_its_own_memory(void **state)
     assert_true(read_bytes >= WITH);
 }
 
+static void made_up_addresses_are_not_all_looked_at(void **state)
+{
+    enum { STACKS = 400, BYTES = 1 << 30, OF_STACK = 16 << 10, AHEAD = 16 << 20 };
+    struct fixture *f = *state;
+    size_t read_bytes = 0;
+    const struct jit_memory memory = {read_zeros, &read_bytes};
+    f->jit.memory = &memory;
+    f->mappings[1].end_avma = f->mappings[1].start_avma + BYTES;
+    process_map_note_jit(&f->map, &f->mappings[1]);
+    for (uint64_t i = 0; i < STACKS; i++)
+        (void)before_gap(f, getpid(), BYTES / 2 + i, BYTES / 2 + i);
+    assert_true(read_bytes > AHEAD / 2);
+    assert_true(read_bytes <= AHEAD + STACKS * OF_STACK);
+}
+
 static void unreadable_code_is_no_code(void **state)
 {
     const struct fixture *f = *state;
@@ -157,6 +172,7 @@ int main(void)
         TEST(a_prologue_may_be_behind_the_code),
         TEST(code_of_an_ended_process_is_as_the_code_before),
         TEST(a_core_has_its_own_memory),
+        TEST(made_up_addresses_are_not_all_looked_at),
         TEST(unreadable_code_is_no_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
