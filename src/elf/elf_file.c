@@ -13,8 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of programs and libraries, which have a few dozen of each: a recording reads these files outside
+ * of any sandbox, and the work grows with the number of overlapping entries. */
+enum { SEGMENTS_MAX = 1024, SECTIONS_MAX = 1 << 16, NAMES_BYTES_MAX = 4 << 20 };
+
 /* Table locations from the ELF header. */
 struct tables {
+    bool is_large; /* a core or an object file: any number of entries */
     uint64_t segments_offset, sections_offset;
     uint16_t segment_bytes, section_bytes;
     uint64_t segment_count, section_count;
@@ -83,7 +88,8 @@ static int read_segments(struct elf_file *elf, const struct tables *tables)
 {
     struct buffer table = {0};
     int err = 0;
-    if (tables->segment_bytes == sizeof(Elf64_Phdr))
+    if (tables->segment_bytes == sizeof(Elf64_Phdr) &&
+        (tables->segment_count <= SEGMENTS_MAX || tables->is_large))
         err = read_table(elf, tables->segments_offset, tables->segment_count, sizeof(Elf64_Phdr),
                          &table);
     struct cursor c = cursor_of(table.bytes, table.size);
@@ -121,12 +127,14 @@ static void parse_section(struct cursor *c, struct elf_section *section, uint32_
     section->entry_bytes = cursor_u64(c);
 }
 
-static int read_names(struct elf_file *elf, uint32_t index)
+static int read_names(struct elf_file *elf, const struct tables *tables)
 {
+    const struct elf_section *section =
+        tables->names_index < elf->section_count ? &elf->sections[tables->names_index] : NULL;
     int err = 0;
-    if (index < elf->section_count && elf->sections[index].type == SHT_STRTAB)
-        err = elf_append_at(elf, elf->sections[index].offset, elf->sections[index].bytes,
-                            &elf->names);
+    if (section && section->type == SHT_STRTAB &&
+        (section->bytes <= NAMES_BYTES_MAX || tables->is_large))
+        err = elf_append_at(elf, section->offset, section->bytes, &elf->names);
     buffer_u8(&elf->names, 0);
     if (elf->names.failed)
         return -ENOMEM;
@@ -138,7 +146,8 @@ static int read_sections(struct elf_file *elf, const struct tables *tables)
     struct buffer table = {0};
     uint32_t *names = NULL;
     int err = 0;
-    if (tables->section_bytes == sizeof(Elf64_Shdr))
+    if (tables->section_bytes == sizeof(Elf64_Shdr) &&
+        (tables->section_count <= SECTIONS_MAX || tables->is_large))
         err = read_table(elf, tables->sections_offset, tables->section_count, sizeof(Elf64_Shdr),
                          &table);
     size_t count = table.size / sizeof(Elf64_Shdr);
@@ -154,7 +163,7 @@ static int read_sections(struct elf_file *elf, const struct tables *tables)
     for (size_t i = 0; i < count; i++)
         parse_section(&c, &elf->sections[i], &names[i]);
     elf->section_count = count;
-    err = read_names(elf, tables->names_index);
+    err = read_names(elf, tables);
     for (size_t i = 0; i < count; i++)
         elf->sections[i].name = names[i] < elf->names.size && !elf->names.failed
                                     ? (const char *)elf->names.bytes + names[i]
@@ -165,9 +174,9 @@ out:
     return err;
 }
 
-static int read_all(struct elf_file *elf, struct error *error)
+static int read_all(struct elf_file *elf, bool is_large, struct error *error)
 {
-    struct tables tables = {0};
+    struct tables tables = {.is_large = is_large};
     int err = read_header(elf, &tables, error);
     if (err != 0)
         return err;
@@ -180,7 +189,7 @@ static int read_all(struct elf_file *elf, struct error *error)
     return 0;
 }
 
-int elf_open(struct elf_file **out, int fd, struct error *error)
+static int open_file(struct elf_file **out, int fd, bool is_large, struct error *error)
 {
     *out = NULL;
     struct elf_file *elf = calloc(1, sizeof(*elf));
@@ -194,7 +203,7 @@ int elf_open(struct elf_file **out, int fd, struct error *error)
         goto out;
     }
     elf->size = status.st_size > 0 ? (uint64_t)status.st_size : 0;
-    err = read_all(elf, error);
+    err = read_all(elf, is_large, error);
     if (err == 0)
         elf_read_notes(elf);
 out:
@@ -203,6 +212,16 @@ out:
     else
         *out = elf;
     return err;
+}
+
+int elf_open(struct elf_file **out, int fd, struct error *error)
+{
+    return open_file(out, fd, false, error);
+}
+
+int elf_open_large(struct elf_file **out, int fd, struct error *error)
+{
+    return open_file(out, fd, true, error);
 }
 
 /* In a memory image, loaded parts are at their addresses; file offsets do not apply. */
@@ -228,7 +247,8 @@ int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struc
     elf->fd = -1;
     elf->size = size;
     buffer_append(&elf->image, bytes, size);
-    int err = elf->image.failed ? error_set(error, -ENOMEM, "out of memory") : read_all(elf, error);
+    int err = elf->image.failed ? error_set(error, -ENOMEM, "out of memory")
+                                : read_all(elf, false, error);
     if (err != 0) {
         elf_close(elf);
         return err;

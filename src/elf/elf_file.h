@@ -35,8 +35,11 @@ struct elf_section {
 
 struct elf_file; /* opaque */
 
-/* fd is duplicated until elf_close(). -ENOEXEC: not an ELF file of a supported kind. */
+/* A program or library: tables larger than of any such file count as absent. fd is duplicated until
+ * elf_close(). -ENOEXEC: not an ELF file of a supported kind. */
 int elf_open(struct elf_file **out, int fd, struct error *error);
+/* The same for core and object files, with tables of any size. */
+int elf_open_large(struct elf_file **out, int fd, struct error *error);
 /* Opens a copy of a loaded image in memory (the vDSO): offsets are relative to the first
  * segment. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);

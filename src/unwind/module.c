@@ -40,6 +40,8 @@ static int read_section(const struct elf_file *elf, const struct elf_section *se
 {
     if (!section || section->type == SHT_NOBITS)
         return 0;
+    if (section->bytes > CFI_SECTION_BYTES_MAX)
+        return error_set(error, -EBADMSG, "more unwind information than any program has");
     return elf_read_section(elf, section, out, error);
 }
 

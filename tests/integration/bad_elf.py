@@ -78,3 +78,29 @@ def abbreviation(code, tag, has_children, *attributes):
     for name, form in attributes:
         out += uleb(name) + uleb(form)
     return out + b"\0\0"
+
+
+PAGE_BYTES = 4096
+COUNTS_DOWN = bytes([0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3])  # dec %rdi; jnz; ret
+
+
+def segment(kind, flags, size):
+    """Of the file's first bytes, at address 0."""
+    return struct.pack("<IIQQQQQQ", kind, flags, 0, 0, 0, size, size, PAGE_BYTES)
+
+
+def section(kind, offset, size, link=0):
+    return HEADER.pack(0, kind, 0, 0, offset, size, link, 0, 8, 24)
+
+
+def library(path, size, segments, sections=(), parts=()):
+    """Without a linker: the first page ends with code that runs_files calls. parts: (offset, bytes). The segments are
+    behind the parts, the sections at the end: the file is larger than size."""
+    headers = b"".join(segments), b"".join(sections)
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62, 1, 0, size, size + len(headers[0]), 0, 64, 56, len(segments), 64, len(sections), 0)
+    with open(path, "wb") as file:
+        file.write(header)
+        for offset, content in ((PAGE_BYTES - 16, COUNTS_DOWN), *parts, (size, b"".join(headers))):
+            file.seek(offset)
+            file.write(content)

@@ -97,7 +97,7 @@ static int read_file(struct split *split, const char *path)
     int err = elf_handle_open(&file, path, NULL);
     if (err != 0)
         return err;
-    err = elf_open(&elf, file.fd, NULL);
+    err = elf_open_large(&elf, file.fd, NULL);
     elf_handle_close(&file);
     if (err == 0)
         err = read_sections(split, elf);

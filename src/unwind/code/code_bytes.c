@@ -38,10 +38,12 @@ static int allocate(struct code_bytes *code, const struct elf_file *elf, uint64_
     return code->bytes ? 0 : -ENOMEM;
 }
 
-/* The parts of segments in [svma, svma + size), all of it within the bounds. */
+/* The parts of segments in [svma, svma + size), all of it within the bounds. Segments of programs
+ * do not overlap. */
 static int read_part(struct code_bytes *code, const struct elf_file *elf, uint64_t svma,
                      uint64_t size)
 {
+    uint64_t left = size;
     int err = 0;
     for (size_t i = 0; i < elf_segment_count(elf) && err == 0; i++) {
         const struct elf_segment *segment = elf_segment(elf, i);
@@ -49,8 +51,12 @@ static int read_part(struct code_bytes *code, const struct elf_file *elf, uint64
         if (!is_code(segment) || __builtin_add_overflow(segment->svma, segment->file_bytes, &end))
             continue;
         end = end < svma + size ? end : svma + size;
-        if (end > start)
-            err = elf_read_svma(elf, start, code->bytes + (start - code->svma), end - start);
+        if (end <= start)
+            continue;
+        if (end - start > left)
+            return -EBADMSG;
+        left -= end - start;
+        err = elf_read_svma(elf, start, code->bytes + (start - code->svma), end - start);
     }
     return err;
 }

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_BYTES_MAX (UINT64_C(8) << 20) /* of symbols, their names, or relocations */
+#define TABLE_BYTES_MAX (UINT64_C(8) << 20)   /* of symbols, their names, or relocations */
+#define SLOTS_BYTES_MAX (2 * TABLE_BYTES_MAX) /* of all relocations: sections may overlap */
 /* .symtab of files in pieces: 700 000 symbols. */
 #define SYMTAB_BYTES_MAX (UINT64_C(16) << 20)
 #define SYMTAB_PART_BYTES ((sizeof(Elf64_Sym) * 8192))
@@ -175,10 +176,13 @@ static int add_slot(struct code_image *image, const struct symbol_table *table,
 }
 
 static int read_slots(struct code_image *image, const struct elf_file *elf,
-                      const struct elf_section *section)
+                      const struct elf_section *section, uint64_t *left_bytes)
 {
     const struct symbol_table *table = NULL;
     struct buffer relocations = {0};
+    if (section->bytes > *left_bytes)
+        return 0;
+    *left_bytes -= section->bytes;
     for (size_t i = 0; i < image->table_count && section->link < elf_section_count(elf); i++)
         if (image->tables[i].section == elf_section(elf, section->link))
             table = &image->tables[i];
@@ -195,10 +199,11 @@ static int read_slots(struct code_image *image, const struct elf_file *elf,
 
 static int read_all_slots(struct code_image *image, const struct elf_file *elf)
 {
+    uint64_t left_bytes = SLOTS_BYTES_MAX;
     int err = 0;
     for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++)
         if (elf_section(elf, i)->type == SHT_RELA)
-            err = read_slots(image, elf, elf_section(elf, i));
+            err = read_slots(image, elf, elf_section(elf, i), &left_bytes);
     return err ? err : SORT_BY(image->slots, image->slot_count, slot_svma);
 }
 

@@ -459,10 +459,41 @@ static void load_bias_is_the_dynamic_linkers(void **state)
     assert_true(counted >= 3);
 }
 
+/* A file of zeros behind its header: as many tables entries as stated. */
+static void assert_counts(const struct image *image, size_t segments, size_t sections,
+                          bool is_large)
+{
+    struct elf_file *elf;
+    int fd = memfd_create("elf", MFD_CLOEXEC);
+    assert_int_equal(write(fd, image->bytes, FILE_BYTES), FILE_BYTES);
+    assert_int_equal(ftruncate(fd, 16 << 20), 0);
+    assert_int_equal(is_large ? elf_open_large(&elf, fd, NULL) : elf_open(&elf, fd, NULL), 0);
+    assert_int_equal(elf_segment_count(elf), segments);
+    assert_int_equal(elf_section_count(elf), sections);
+    elf_close(elf);
+    close(fd);
+}
+
+static void tables_larger_than_of_any_program_count_as_absent(void **state)
+{
+    enum { SEGMENTS_MOST = 1024, SECTIONS_MOST = 65536 };
+    (void)state;
+    struct image image = sound_image();
+    image.header.e_phnum = SEGMENTS_MOST;
+    image.header.e_shnum = 0;
+    section(&image, 0)->sh_size = SECTIONS_MOST;
+    assert_counts(&image, SEGMENTS_MOST, SECTIONS_MOST, false);
+    image.header.e_phnum = SEGMENTS_MOST + 1;
+    section(&image, 0)->sh_size = SECTIONS_MOST + 1;
+    assert_counts(&image, 0, 0, false);
+    assert_counts(&image, SEGMENTS_MOST + 1, SECTIONS_MOST + 1, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_file_is_read_as_it_says),
+        cmocka_unit_test(tables_larger_than_of_any_program_count_as_absent),
         cmocka_unit_test(sections_are_appended_and_inflated),
         cmocka_unit_test(compressed_sections_that_lie_are_refused),
         cmocka_unit_test(offsets_past_the_end_are_refused),

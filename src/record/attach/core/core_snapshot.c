@@ -71,7 +71,7 @@ static int open_core(struct core_reader *reader, const struct core_request *requ
         return error_set(error, reader->fd, "cannot open %s: %s", request->path,
                          foreign_file_error(reader->fd));
     struct error why = {{0}};
-    int err = elf_open(&reader->core, reader->fd, &why);
+    int err = elf_open_large(&reader->core, reader->fd, &why);
     if (err)
         return error_set(error, err, "%s is not a core file: %s", request->path, why.text);
     for (size_t i = 0; i < elf_segment_count(reader->core) && err == 0; i++)
