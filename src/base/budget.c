@@ -22,6 +22,7 @@ static struct limit {
     [BUDGET_JIT_BYTES] = {MEMORY_LIMIT, 0, 4},
     [BUDGET_JIT_PIECES] = {MEMORY_LIMIT, 0, 384},
     [BUDGET_SECTION_BYTES] = {MEMORY_LIMIT, 0, 20},
+    [BUDGET_STEPS] = {MEMORY_LIMIT, 0, 32},
     [BUDGET_RECORD_BYTES] = {MEMORY_LIMIT, 0, 8},
     [BUDGET_MAPPINGS] = {"--max-mappings", 8192, 0},
     [BUDGET_FRAMES] = {"--max-frames", 1024, 0},

@@ -23,6 +23,7 @@ enum budget {
     BUDGET_JIT_BYTES,       /* of perf maps and jitdumps, read for all processes together */
     BUDGET_JIT_PIECES,      /* of code, described by these files */
     BUDGET_SECTION_BYTES,   /* of a decompressed section, plus 32 bytes for each stored byte */
+    BUDGET_STEPS,           /* from frames to callers, of all copied stacks */
     BUDGET_RECORD_BYTES,    /* of decompressed records, plus 64 bytes for each stored byte */
     /* Of a recording. */
     BUDGET_MAPPINGS,   /* executable mappings of a process */

@@ -98,7 +98,8 @@ static struct offline_result result_of(const struct offline_walk *walk, size_t c
                                    .end = end,
                                    .walk = cached,
                                    .searched = walk->searched,
-                                   .inferred_fps = walk->inferred_fps};
+                                   .inferred_fps = walk->inferred_fps,
+                                   .steps = walk->steps};
 }
 
 static struct offline_result root_of(const struct offline_walk *walk, size_t count,
@@ -122,6 +123,7 @@ static struct offline_result walk_up(struct offline_walk *walk, const struct off
             return root_of(walk, all, is_in_code,
                            count ? keep(walk, &first, known, is_in_code) : known);
         }
+        walk->steps++;
         uint64_t lookup_pc = unwind_lookup_pc(walk->frame.regs.pc, walk->frame.is_return_address);
         struct offline_place place;
         bool is_found = offline_find_place(walk, lookup_pc, &place);

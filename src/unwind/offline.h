@@ -32,6 +32,7 @@ struct offline_result {
     struct offline_callers searched;
     bool root_is_in_code; /* OFFLINE_ROOT: the machine code of the root ends the thread */
     size_t inferred_fps;  /* frames whose unknown FP was derived from the return address */
+    size_t steps;         /* frames walked, not taken from the cache */
 };
 
 /* Writes the PCs, innermost first: regs' PC, then return addresses as on the stack (behind a signal

@@ -23,6 +23,7 @@ struct offline_walk {
     enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
     struct offline_callers searched;
     size_t inferred_fps;
+    size_t steps; /* frames not of the cache */
 };
 
 /* The rule at a PC. Large programs have half a million rows. */

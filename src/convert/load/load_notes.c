@@ -52,6 +52,16 @@ static void add_limits(struct loader *loader)
                    budget_option(BUDGET_COPIED_MAPPINGS));
 }
 
+static void add_step_limit(struct loader *loader)
+{
+    if (loader->samples.callchain.unwinder.without_steps)
+        note_limit(loader->profile,
+                   "the copied stacks have more than %" PRIu64 " frames together: %" PRIu64
+                   " stacks are cut; raise the limit with %s=SIZE",
+                   budget_amount(BUDGET_STEPS), loader->samples.callchain.unwinder.without_steps,
+                   budget_option(BUDGET_STEPS));
+}
+
 static void add_jit_limit(struct loader *loader)
 {
     if (loader->jits.sources.is_exceeded)
@@ -73,6 +83,7 @@ void load_add_notes(struct loader *loader)
     if (loader->capture->has_unusable_store)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
     add_limits(loader);
+    add_step_limit(loader);
     add_jit_limit(loader);
     note_count(profile, "lost_records", lost_in_all(loader));
     note_count(profile, "unknown_records", loader->unknown);

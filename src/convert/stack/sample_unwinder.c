@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/stack/sample_unwinder.h"
 
+#include "base/budget.h"
 #include "unwind/arch/arch.h"
 
 #include <errno.h>
@@ -43,6 +44,7 @@ int sample_unwinder_init(struct sample_unwinder *unwinder, struct modules *modul
                                          : unwind_machine_of_elf(arch_elf_machine),
         .pcs = malloc(FRAMES_MAX * sizeof(*unwinder->pcs)),
         .are_return_addresses = malloc(FRAMES_MAX * sizeof(*unwinder->are_return_addresses)),
+        .steps_left = budget_amount(BUDGET_STEPS),
     };
     return unwinder->pcs && unwinder->are_return_addresses ? 0 : -ENOMEM;
 }
@@ -125,7 +127,11 @@ bool sample_unwinder_run(struct sample_unwinder *unwinder, const struct perfdata
     if (__builtin_add_overflow(stack.lo, sample->user_stack_bytes, &stack.hi))
         stack.hi = stack.lo;
     struct lookup lookup = {unwinder->modules, map};
-    struct offline_result result = unwind(unwinder, lookup, generation, &regs, &stack, FRAMES_MAX);
+    size_t most = unwinder->steps_left < FRAMES_MAX ? (size_t)unwinder->steps_left : FRAMES_MAX;
+    struct offline_result result =
+        unwind(unwinder, lookup, generation, &regs, &stack, most ? most : 1);
+    unwinder->steps_left -= result.steps < most ? result.steps : most;
+    unwinder->without_steps += most < FRAMES_MAX && result.end == OFFLINE_TOO_DEEP;
     unwinder->count = result.frame_count;
     unwinder->is_complete = result.end == OFFLINE_ROOT;
     unwinder->walk = result.walk;

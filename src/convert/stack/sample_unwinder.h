@@ -25,11 +25,13 @@ struct sample_unwinder {
     struct caller_cache callers;
     struct cached_walk *walk; /* of the last sample; NULL: not cached. Valid until the next */
     size_t count;             /* of the last sample's frames */
+    uint64_t steps_left;      /* of the budget */
     bool is_complete;         /* they reach the thread's start */
     /* Of all samples. */
     uint64_t complete;
-    uint64_t truncated; /* the stack was larger than the copy */
-    uint64_t lost;      /* for lack of CFI or mapping */
+    uint64_t truncated;     /* the stack was larger than the copy */
+    uint64_t lost;          /* for lack of CFI or mapping */
+    uint64_t without_steps; /* of these: for lack of steps in the budget */
 };
 
 /* machine: as in uname; NULL or empty: this machine. 0 or -ENOMEM. */
