@@ -13,6 +13,7 @@ import hostile_captures
 import measured
 import rec
 
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 CPU_S = rec.figure(4, 2) # tests beside it on shared processors nearly double it
 MEMORY_BYTES = 512 << 20
 LIMIT = b"--memory-limit"
@@ -243,6 +244,12 @@ class Budgets(rec.Case):
             for run in self.assert_converts("stacks.data"):
                 self.assertEqual(run.status, 0, run.stderr)
             self.assertGreater(self.read("out.folded").split(b"\n")[0].count(b";"), 4000)
+        rounds = mapping + (samples[0] + hostile_captures.FINISHED_ROUND) * 150
+        write(self.path("stacks.data"), hostile_captures.capture(rounds, hostile_captures.STACK_TYPE))
+        run = self.run_rec("convert", "stacks.data", "-o", "out.folded", "--memory-limit=16M")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertIn(b"more than 524288 frames together", run.stderr)
+        self.assertIn(LIMIT, run.stderr)
 
     def test_functions_whose_names_overlap(self):
         """60 000 symbols have the same 2 MiB as their name, and calls through a slot look for a longer one."""
@@ -280,6 +287,31 @@ class Budgets(rec.Case):
         self.assertEqual(run.status, 0, run.stderr)
         self.assertLess(run.bytes, 100 << 20)
         self.assertLess(run.cpu_s, CPU_S)
+
+    def run_files(self, files, turns):
+        """As nobody."""
+        self.need_root()
+        for path in (self.directory, *files):
+            os.chmod(path, 0o755)
+        run = self.record(*NOBODY, rec.target("runs_files"), turns, *files, rec_options=["-q"])
+        self.assertEqual(run.status, 0, run.stderr)
+        return run
+
+    def test_files_whose_parts_overlap(self):
+        """60 000 segments of the same 16 MiB of code, and as many sections of the same 8 MiB of relocations."""
+        code_bytes, count, table_bytes = 16 << 20, 60000, 8 << 20
+        segments, relocations = self.path("segments"), self.path("relocations")
+        code = bad_elf.segment(1, 5, code_bytes)
+        bad_elf.library(segments, code_bytes, [code] * count)
+        symbols = struct.pack("<24xIBBHQQ", 1, 0x12, 0, 0, 0, 0) + b"\0f\0"
+        slots = struct.pack("<QQq", 0, 1 << 32 | 7, 0) * (table_bytes // 24)
+        sections = [bad_elf.section(0, 0, 0), bad_elf.section(11, 8192, 48, 2), bad_elf.section(3, 8240, 3)]
+        sections += [bad_elf.section(4, 16384, len(slots), 1)] * count
+        bad_elf.library(relocations, 16384 + len(slots), [bad_elf.segment(1, 5, bad_elf.PAGE_BYTES)], sections,
+                        [(8192, symbols), (16384, slots)])
+        run = self.run_files([segments, relocations], 300000000)
+        self.assertGreater(run.count("samples"), 20)
+        self.assertLess(run.count("launcher_cpu_ns"), 2e9)
 
     def test_a_program_that_maps_all_the_time(self):
         """Its mappings have paths of 3600 characters; so do those of its children."""
