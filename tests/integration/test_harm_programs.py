@@ -119,16 +119,19 @@ class Programs(harm.Identical):
         done = subprocess.run([PYTHON, "-c", "import test.test_select"], capture_output=True)
         if done.returncode:
             self.skipTest("Python's tests are not installed (Debian: libpython3.11-testsuite)")
+        bare = self.outcomes([], PYTHON_MODULES)
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                self.same_outcomes(engine)
+                self.same_outcomes(engine, bare)
 
-    def same_outcomes(self, engine):
+    def same_outcomes(self, engine, bare):
         """What failed under rec is tried again, with and without: some depend on the load."""
         names = PYTHON_MODULES
-        for left in (2, 1, 0):
-            bare, recorded = self.outcomes([], names), self.outcomes(
+        for turn in range(3):
+            if turn > 0:
+                bare = self.outcomes([], names)
+            recorded = self.outcomes(
                 [rec.REC, "-q", "-F", harm.FAST_HZ, f"--engine={engine}", "-o", self.profile, "--"], names)
             different = [name for name in bare if recorded.get(name) != bare[name]]
             if not different:

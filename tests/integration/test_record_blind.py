@@ -91,7 +91,7 @@ class Blind(rec.Case):
             self.assert_sees(run)
 
     def test_a_sandbox_in_which_no_handler_can_return(self):
-        run = self.record(rec.target("sandboxed"), "no-handlers", 600)
+        run = self.record(rec.target("sandboxed"), "no-handlers", 250)
         self.assertGreater(run.count("blind_ns.signal-unhandled") / run.count("cpu_billed_ns"), 0.6)
         self.assertIn("a sandbox forbids", run.stderr.decode())
 

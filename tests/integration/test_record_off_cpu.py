@@ -110,18 +110,22 @@ class OffCpu(rec.Case):
         waiting = int(run.summary["off_cpu.waiting_ns"]) / 1e9
         self.assert_within(waiting, 1.5 * 401, 0.2 * 1.5 * 401)
 
-    def test_no_call_notices(self):
+    def test_no_call_notices_and_each_has_its_reason(self):
         for options in (("--off-cpu-interval", "1ms"), ("--engine", "perf-ring")):
-            run, waits = self.recorded_waits(rec.target("blocked_calls"), "2", options=options)
-            self.assertIn(b"0 of 50 differ", run.stdout)
+            for _ in range(4):  # a starved rec looks at no wait in time
+                run, waits = self.recorded_waits(rec.target("blocked_calls"), "2", options=options)
+                self.assertIn(b"0 of 50 differ", run.stdout)
+                if int(run.summary["off_cpu.unseen_ns"]) < 1e9:
+                    break
             calls = collections.Counter()
             for sample in waits:
                 calls[next((frame for frame in sample.frames if frame.startswith("call_")), None)] += sample.weight
             met = [call for call in calls if call and calls[call] > 1.5e9]
-            self.assertGreaterEqual(len(met), 48, sorted(map(str, calls)))
+            unmet = [sample for sample in waits if sample.weight > 1e9 and not set(met) & set(sample.frames)]
+            self.assertGreaterEqual(len(met), 48, (unmet, run.summary))
+            self.assert_reasons(waits)
 
-    def test_reasons_are_those_of_the_calls(self):
-        _, waits = self.recorded_waits(rec.target("blocked_calls"), "2")
+    def assert_reasons(self, waits):
         reasons = {frame: sample.frames[0] for sample in waits for frame in sample.frames if frame.startswith("call_")}
         for call, reason in (("call_mutex", "lock"), ("call_nanosleep", "sleep"), ("call_poll", "poll"),
                              ("call_waitpid", "child"), ("call_join", "join"), ("call_accept", "accept"),
@@ -269,8 +273,8 @@ class OffCpu(rec.Case):
         self.assertEqual(run.summary["off_cpu.method"], "schedstat")
 
     def test_waits_alone_cost_little_while_the_program_waits(self):
-        run, _ = self.recorded_waits("sleep", "3", options=("--off-cpu-only",))
-        both, _ = self.recorded_waits("sleep", "3")
+        run, _ = self.recorded_waits("sleep", "1.5", options=("--off-cpu-only",))
+        both, _ = self.recorded_waits("sleep", "1.5")
         self.assertLess(int(run.summary["launcher_cpu_ns"]), 3 * int(both.summary["launcher_cpu_ns"]))
 
     def test_threads_that_wait_wake_the_recorder_seldom(self):
