@@ -11,14 +11,6 @@ enum {
     ENTRIES_MAX = 8,            /* of a function */
 };
 
-bool call_target_may_look(struct call_target *target, size_t bytes)
-{
-    bool may = caller_cache_may_look(target->map->cache, bytes);
-    if (!may)
-        target->targets_left = 0;
-    return may;
-}
-
 static enum caller_evidence judge_target(struct call_target *target, const struct code_place *place,
                                          uint64_t svma, int depth);
 static enum caller_evidence judge_slot(struct call_target *target, const struct code_place *place,

@@ -25,7 +25,13 @@ enum { CALL_TARGETS_MAX = 32 }; /* of a search */
 enum caller_evidence call_target_judge(struct call_target *target, uint64_t word);
 
 /* Without room for more work, evidence is not kept. */
-bool call_target_may_look(struct call_target *target, size_t bytes);
+static inline bool call_target_may_look(struct call_target *target, size_t bytes)
+{
+    bool may = caller_cache_may_look(target->map->cache, bytes);
+    if (!may)
+        target->targets_left = 0;
+    return may;
+}
 
 /* Of the callee, for a PC or a return address. */
 struct caller_cache_key call_target_key(const struct call_target *target, uint64_t avma);
