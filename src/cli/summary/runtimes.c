@@ -28,6 +28,10 @@ static const struct runtime runtimes[] = {
     {"libguile", NULL,
      "JIT code of guile has no frame pointers: GUILE_JIT_THRESHOLD=-1 runs without JIT code",
      "guile writes no perf map"},
+    {"php", NULL,
+     "JIT code of php and its regular expressions has no frame pointers: php -d opcache.jit=off -d "
+     "pcre.jit=0 runs without JIT code",
+     "use php -d opcache.jit_debug=16"},
     {"sbcl", NULL, "Lisp code of the main thread runs on a separate stack", NULL},
     {"qemu-", NULL, "code translated by qemu has no unwind data and frame pointers", NULL},
     {"ntdll", NULL,
