@@ -18,7 +18,9 @@
 #define SLOTS_BYTES_MAX (2 * TABLE_BYTES_MAX) /* of all relocations: sections may overlap */
 /* .symtab of files in pieces: 700 000 symbols. */
 #define SYMTAB_BYTES_MAX (UINT64_C(16) << 20)
-#define SYMTAB_PART_BYTES ((sizeof(Elf64_Sym) * 8192))
+#define SYMTAB_PART_BYTES (sizeof(Elf64_Sym) * 8192)
+/* Symbols of functions without an FDE that are looked at. */
+#define HAND_WRITTEN_MAX 100000
 /* Names may overlap: 300 000 symbols of a hostile table have the same megabytes as their names. */
 enum { NAME_BYTES_MAX = 4096, NAMES_BYTES_MAX = 16 << 20 };
 enum { TABLES_MAX = 2 }; /* .symtab and .dynsym */
@@ -34,6 +36,7 @@ struct code_image {
     struct symbol_table tables[TABLES_MAX];
     size_t table_count;
     size_t names_bytes;          /* of all names */
+    size_t hand_written;         /* looked at in .symtab */
     struct code_symbols symbols; /* of functions */
     struct function_starts starts;
     struct code_slot *slots; /* by slot_svma */
@@ -278,15 +281,36 @@ static int add_fde_starts(struct code_image *image, const struct elf_file *elf)
     return err;
 }
 
-/* Functions without an FDE in a part of .symtab: written by hand. Their names are not needed: other
- * files refer to those of .dynsym. */
-static int add_hand_written(struct code_image *image, const struct buffer *part)
+/* V8's builtins: frame pointers lead on. They call by registers alone, so a search ended in guesses
+ * for an eighth of node's stacks. */
+static bool is_v8_builtin(const struct elf_file *elf, const struct elf_section *symtab,
+                          const Elf64_Sym *sym)
+{
+    static const char prefix[] = "Builtins_";
+    enum { PREFIX_BYTES = sizeof(prefix) - 1 };
+    struct buffer name = {0};
+    bool is_builtin = symtab->link < elf_section_count(elf) &&
+                      elf_read_section_part(elf, elf_section(elf, symtab->link), sym->st_name,
+                                            PREFIX_BYTES, &name) == 0 &&
+                      memcmp(name.bytes, prefix, PREFIX_BYTES) == 0;
+    buffer_free(&name);
+    return is_builtin;
+}
+
+/* Functions without an FDE in a part of .symtab: written by hand. Other files refer to names of
+ * .dynsym, so these have none. */
+static int add_hand_written(struct code_image *image, const struct elf_file *elf,
+                            const struct elf_section *symtab, const struct buffer *part)
 {
     for (size_t at = 0; at + sizeof(Elf64_Sym) <= part->size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym sym;
         memcpy(&sym, part->bytes + at, sizeof(sym));
         const struct function_start *start = function_starts_before(&image->starts, sym.st_value);
         if (sym.st_size == 0 || !is_function(image, &sym) || (start && start->svma == sym.st_value))
+            continue;
+        if (image->hand_written++ >= HAND_WRITTEN_MAX)
+            return 0;
+        if (is_v8_builtin(elf, symtab, &sym))
             continue;
         const struct code_symbol symbol = {.svma = sym.st_value, .bytes = sym.st_size};
         if (code_symbols_add(&image->symbols, symbol) != 0)
@@ -309,7 +333,7 @@ static int read_symtab(struct code_image *image, const struct elf_file *elf)
         if (elf_read_section_part(elf, section, at,
                                   left < SYMTAB_PART_BYTES ? left : SYMTAB_PART_BYTES, &part) != 0)
             break;
-        err = add_hand_written(image, &part);
+        err = add_hand_written(image, elf, section, &part);
     }
     buffer_free(&part);
     for (size_t i = dynamic; i < image->symbols.count && err == 0; i++)

@@ -200,6 +200,7 @@ static void a_large_file_is_searched_where_symbols_have_sizes(void **state)
                      0);
     assert_true(code_image_knows_start(p.image, kernel_svma + 8));
     assert_false(code_image_knows_start(p.image, unnamed_svma));
+    assert_false(code_image_knows_start(p.image, svma_by_nm("Builtins_made_up")));
     p.base_svma = unwind_module_base_svma(p.module);
     const uint32_t kernel = (uint32_t)(kernel_svma - p.base_svma);
     const uint32_t start = kernel / ROW_PIECE_BYTES * ROW_PIECE_BYTES;
