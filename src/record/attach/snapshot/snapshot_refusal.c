@@ -48,7 +48,8 @@ int snapshot_refusal_explain(const struct target_facts *facts, const struct own_
     case -ETIMEDOUT:
         return error_set(error, err,
                          "cannot read process %d (%s): no end within the time limit; a thread of "
-                         "the process hangs in the kernel",
+                         "the process hangs in the kernel, or the machine is overloaded "
+                         "(--timeout TIME)",
                          (int)pid, facts->name);
     default:
         return error_set(error, err, "cannot read process %d (%s): %s", (int)pid, facts->name,
