@@ -18,9 +18,9 @@ PART_SECONDS = rec.figure(1, 100)
 KILOBYTES, DESCRIPTORS = 512, 3  # more at the end: noise of the allocator, and descriptors open for a moment
 COMMANDS = {
     "record": ["-q", "--duration", "0.05", "-o", "rec.data"],
-    "stacks": ["stacks", "--json"],
-    "threads": ["threads", "--json"],
-    "images": ["images", "--json"],
+    "stacks": ["stacks", "--json", "--timeout", "60s"],
+    "threads": ["threads", "--json", "--timeout", "60s"],
+    "images": ["images", "--json", "--timeout", "60s"],
 }
 
 
@@ -194,8 +194,8 @@ class OneProcess(Cycles):
         target = self.start(rec.target("blocked_calls"), 10 * PART_SECONDS, stdout=subprocess.PIPE)
         self.addCleanup(target.stdout.close)
         self.assertEqual(target.stdout.readline(), "ready\n")
-        watched = subprocess.Popen([rec.REC, command, "--json", "-p", str(target.pid), "--interval", "1ms", "--count",
-                                    str(CYCLES)], stdout=subprocess.PIPE, **AS_NOBODY)
+        watched = subprocess.Popen([rec.REC, command, "--json", "-p", str(target.pid), "--timeout", "60s", "--interval", "1ms",
+                                    "--count", str(CYCLES)], stdout=subprocess.PIPE, **AS_NOBODY)
         costs = [used_by(watched.pid) for _ in watched.stdout]
         watched.stdout.close()
         self.assertEqual((watched.wait(), len(costs)), (0, CYCLES))

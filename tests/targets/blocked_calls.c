@@ -591,7 +591,7 @@ static void drain(int fd)
     struct pollfd readable = {.fd = fd, .events = POLLIN};
     for (ssize_t left = LARGE_BYTES, got = 1; left > 0 && got > 0; left -= got) {
         static char bytes[64 << 10];
-        got = poll(&readable, 1, 500) == 1 ? read(fd, bytes, sizeof(bytes)) : 0;
+        got = poll(&readable, 1, 10000) == 1 ? read(fd, bytes, sizeof(bytes)) : 0;
     }
 }
 
