@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { PIECE_BYTES = 16 << 10 };
 
@@ -27,15 +28,32 @@ bool code_bytes_bounds(const struct elf_file *elf, uint64_t *start_svma, uint64_
     return *end_svma > *start_svma;
 }
 
-static int allocate(struct code_bytes *code, const struct elf_file *elf, uint64_t bytes_max)
+/* 0: no code, or too much. */
+static size_t find_bounds(struct code_bytes *code, const struct elf_file *elf, uint64_t bytes_max)
 {
     uint64_t end_svma;
     *code = (struct code_bytes){0};
-    if (!code_bytes_bounds(elf, &code->svma, &end_svma) || end_svma - code->svma > bytes_max)
-        return -ENOTSUP;
-    code->bytes = calloc(1, end_svma - code->svma);
-    code->size = code->bytes ? end_svma - code->svma : 0;
-    return code->bytes ? 0 : -ENOMEM;
+    bool is_possible = code_bytes_bounds(elf, &code->svma, &end_svma);
+    return is_possible && end_svma - code->svma <= bytes_max ? end_svma - code->svma : 0;
+}
+
+static int set_bytes(struct code_bytes *code, uint8_t *bytes, size_t size)
+{
+    code->bytes = bytes;
+    code->size = bytes ? size : 0;
+    return bytes ? 0 : -ENOMEM;
+}
+
+/* Not by calloc(): in memory that was used before, calloc() clears 24 MiB for cc1, of which a
+ * recording reads a few pieces. */
+static uint8_t *map_zeros(size_t size)
+{
+    void *zeros = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zeros == MAP_FAILED)
+        return NULL;
+    (void)madvise(zeros, size, MADV_NOHUGEPAGE); /* 2 MiB at the first piece otherwise */
+    return zeros;
 }
 
 /* The parts of segments in [svma, svma + size), all of it within the bounds. Segments of programs
@@ -63,13 +81,15 @@ static int read_part(struct code_bytes *code, const struct elf_file *elf, uint64
 
 int code_bytes_read(struct code_bytes *code, const struct elf_file *elf)
 {
-    int err = allocate(code, elf, CODE_BYTES_AT_ONCE_MAX);
+    size_t size = find_bounds(code, elf, CODE_BYTES_AT_ONCE_MAX);
+    int err = size ? set_bytes(code, calloc(1, size), size) : -ENOTSUP;
     return err ? err : read_part(code, elf, code->svma, code->size);
 }
 
 int code_bytes_open(struct code_bytes *code, struct elf_file *elf)
 {
-    int err = allocate(code, elf, CODE_BYTES_IN_PIECES_MAX);
+    size_t size = find_bounds(code, elf, CODE_BYTES_IN_PIECES_MAX);
+    int err = size ? set_bytes(code, map_zeros(size), size) : -ENOTSUP;
     code->elf = elf;
     code->is_read = calloc(code->size / PIECE_BYTES + 1, sizeof(*code->is_read));
     return err == 0 && !code->is_read ? -ENOMEM : err;
@@ -77,9 +97,12 @@ int code_bytes_open(struct code_bytes *code, struct elf_file *elf)
 
 void code_bytes_close(struct code_bytes *code)
 {
+    if (code->elf && code->bytes)
+        munmap(code->bytes, code->size);
+    else
+        free(code->bytes);
     elf_close(code->elf);
     free(code->is_read);
-    free(code->bytes);
     *code = (struct code_bytes){0};
 }
 
