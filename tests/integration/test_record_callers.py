@@ -174,6 +174,12 @@ class Callers(rec.Case):
         self.assertGreater(sum(whole.values()), 0.95 * sum(kernel.values()), run.summary)
         self.assertEqual({stack[stack.index("main"):].count("descend") for stack in whole}, {201})
 
+    def test_a_caller_behind_the_copy_is_not_guessed(self):
+        self.need_engine("perf-ring")
+        run = self.recorded(rec.target("large_code"), "300", rec_options=["-q", "-F", "999", "--engine=perf-ring"])
+        self.assertGreater(run.count("cut.stack-copy"), run.count("samples") / 2, run.summary)
+        self.assertEqual(run.count("cut.guess"), 0, run.summary)
+
     def test_code_changed_at_run_time_gives_no_wrong_stack(self):
         directory = self.new_directory()
         with open(os.path.join(directory, "changes.c"), "w", encoding="utf-8") as file:

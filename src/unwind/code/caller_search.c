@@ -55,9 +55,9 @@ static struct caller try_place(struct search *s, uint64_t slot_avma)
                      evidence == CALLER_UNREADABLE ? CALLER_PLAUSIBLE : evidence);
 }
 
-static struct caller try_fp_place(struct search *s)
+/* The place by a register other than SP, maybe behind the bytes of the stack. */
+static struct caller try_far_place(struct search *s, uint64_t slot_avma)
 {
-    uint64_t slot_avma = s->callee.regs.fp + s->frame.fp_return_bytes;
     s->is_beyond |=
         slot_avma >= s->target.stack->hi && slot_avma - s->target.stack->hi < OTHER_STACK_BYTES;
     return try_place(s, slot_avma);
@@ -127,9 +127,9 @@ static struct caller try_start(struct search *s, uint64_t start_svma)
     if (by_sp.evidence == CALLER_VERIFIED)
         return by_sp;
     if (find_copy(s, &copied_sp))
-        other = try_place(s, copied_sp + s->frame.copy_return_bytes);
+        other = try_far_place(s, copied_sp + s->frame.copy_return_bytes);
     else if (s->frame.has_fp && s->callee.fp_is_known)
-        other = try_fp_place(s);
+        other = try_far_place(s, s->callee.regs.fp + s->frame.fp_return_bytes);
     return other.evidence >= CALLER_PLAUSIBLE ? other : by_sp;
 }
 
