@@ -246,7 +246,7 @@ class Strangers(rec.Case):
         for how in ("prctl", "exec"):
             for record, is_named in ((self.record, True), (super().record, False)):
                 with self.subTest(how=how, is_named=is_named):
-                    run = record(rec.target("sandboxed"), how, 700)
+                    run = record(rec.target("sandboxed"), how, 400)
                     self.assertEqual([reason.startswith("in a sandbox") for reason, _ in self.entries(run).values()],
                                      [True] if is_named else [], run.stderr)
                     samples = sorted(process["samples"] for process in run.info["processes"])
