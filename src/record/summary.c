@@ -238,6 +238,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"processes", summary->processes},
         {"threads", summary->threads},
         {"mappings_left_out", summary->mappings_left_out},
+        {"files_left_out", summary->files_left_out},
         {"locked_tables", summary->has_locked_tables},
         {"threads_without_slot", summary->threads_without_slot},
         {"handler_p50_ns", summary->handler_p50_ns},

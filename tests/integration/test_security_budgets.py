@@ -313,6 +313,18 @@ class Budgets(rec.Case):
         self.assertGreater(run.count("samples"), 20)
         self.assertLess(run.count("launcher_cpu_ns"), 2e9)
 
+    def test_files_of_another_user_have_limited_time(self):
+        """One file under many names: 70 ms for each. The quick set has the rule in unit/record/module_cache."""
+        code_bytes, names = 16 << 20, rec.figure(4, 400)
+        calls = b"\xe8\1\0\0\0" * ((code_bytes - 8192) // 5)
+        files = [self.path(f"calls{i}") for i in range(names)]
+        bad_elf.library(files[0], code_bytes, [bad_elf.segment(1, 5, code_bytes)], parts=[(8192, calls)])
+        for path in files[1:]:
+            os.link(files[0], path)
+        run = self.run_files(files, 50000000)
+        self.assertLess(run.count("compile_ns"), 2.5e9 + 0.25 * run.count("wall_ns"))
+        self.assertEqual(run.count("files_left_out") > 0, rec.LONG)
+
     def test_a_program_that_maps_all_the_time(self):
         """Its mappings have paths of 3600 characters; so do those of its children."""
         for children in (0, 10):

@@ -326,6 +326,11 @@ static void find_left_out(struct diagnostic_list *list, const struct record_summ
             "%s=N (now %" PRIu64 " for a process)",
             format_count(mappings).text, budget_option(BUDGET_MAPPINGS),
             budget_amount(BUDGET_MAPPINGS));
+    if (summary->files_left_out)
+        diagnostic_add(
+            list, DIAGNOSTIC_PERCENT_MIN,
+            "%s mapped files of other users took too long to read, so stacks may end there",
+            format_count(summary->files_left_out).text);
     if (summary->has_locked_tables)
         diagnostic_add(
             list, DIAGNOSTIC_PERCENT_MIN,

@@ -94,5 +94,6 @@ void collector_settle_tree(struct collector *collector, const char *program, uin
     summary->compile_ns = compiler_cpu_ns(collector->config.compiler);
     summary->rows = compiler_rows(collector->config.compiler);
     summary->cfi_conflicts = compiler_cfi_conflicts(collector->config.compiler);
+    summary->files_left_out += compiler_files_left_out(collector->config.compiler);
     summary->has_locked_tables = session_is_locked(collector->config.session);
 }

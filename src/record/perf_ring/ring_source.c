@@ -349,4 +349,5 @@ void ring_source_stop(struct ring_source *source)
     } while (ring_copier_has_records(&source->copier));
     count_lost(source);
     ring_tasks_finish(&source->tasks);
+    source->samples.summary->files_left_out += module_cache_files_left_out(source->modules.cache);
 }

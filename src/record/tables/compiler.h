@@ -45,7 +45,9 @@ int compiler_request_rows(struct compiler *compiler, struct known_module *module
 /* Number of modules with CFI or code read; a change wakes the collector. */
 uint32_t compiler_modules_read(const struct compiler *compiler);
 
-/* CPU time, rows, and functions refused because of their CFI, so far. Not after compiler_stop(). */
+/* CPU time, rows, functions refused because of their CFI, and files without time to read, so far.
+ * Not after compiler_stop(). */
 uint64_t compiler_cpu_ns(const struct compiler *compiler);
 uint64_t compiler_rows(const struct compiler *compiler);
 uint64_t compiler_cfi_conflicts(const struct compiler *compiler);
+uint64_t compiler_files_left_out(const struct compiler *compiler);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/containers/array.h"
+#include "record/account/reading_time.h"
 #include "unwind/code/code_rows.h"
 #include "unwind/rows/compile.h"
 #include "wire/atomic.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* MODULES_KEPT modules stay cached without users. Above, only modules with more cells than this
  * stay, as long as there is room. */
@@ -26,7 +28,10 @@ struct module_cache {
     struct open_file_cache *open_files;
     struct known_module **modules;
     size_t count, capacity;
-    uint64_t rows_compiled, cfi_conflicts;
+    uint64_t rows_compiled, cfi_conflicts, files_left_out;
+    struct reading_time time; /* of users other than root */
+    uid_t payer;              /* of the present reading */
+    uint64_t begin_cpu_ns;
     size_t code_bytes; /* allocated by all code images */
     uint64_t uses;
 };
@@ -70,6 +75,36 @@ uint64_t module_cache_rows(const struct module_cache *store)
 uint64_t module_cache_cfi_conflicts(const struct module_cache *store)
 {
     return store->cfi_conflicts;
+}
+
+uint64_t module_cache_files_left_out(const struct module_cache *store)
+{
+    return store->files_left_out;
+}
+
+static bool has_time(struct module_cache *store, uid_t uid)
+{
+    /* The user of a recording can end it anyway. */
+    return uid == 0 || geteuid() != 0 || reading_time_is_left(&store->time, uid, monotonic_ns());
+}
+
+/* False: no time left. */
+static bool begin_reading(struct module_cache *store, struct known_module *module)
+{
+    bool may_read = has_time(store, module->payers[0]);
+    store->payer = module->payers[may_read ? 0 : 1];
+    may_read |= has_time(store, store->payer);
+    store->files_left_out += !may_read && !module->is_left_out;
+    module->is_left_out |= !may_read;
+    store->begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return may_read;
+}
+
+static void end_reading(struct module_cache *store)
+{
+    uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - store->begin_cpu_ns;
+    if (store->payer != 0)
+        reading_time_spend(&store->time, store->payer, cpu_ns);
 }
 
 /* Evicts the least recently used module of this size range; false: all are in use. */
@@ -195,13 +230,11 @@ static bool needs_symbols(const struct known_module *module, const struct compil
     return has_gap && !module->is_searched && !module->is_go && !module->is_code_read;
 }
 
-void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece)
+static void compile(struct module_cache *store, struct known_module *module, uint32_t piece)
 {
     struct compiled_rows *rows = &store->scratch;
     uint32_t start = piece << ROW_PIECE_SHIFT;
     uint64_t end = (uint64_t)start + ROW_PIECE_BYTES;
-    if (module->is_filled[piece])
-        return;
     rows->count = 0;
     int err = unwind_module_compile(module->unwind, start, end, rows);
     if (err == 0 && needs_symbols(module, rows, end))
@@ -217,6 +250,18 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
         store->cfi_conflicts += rows->cfi_conflicts;
     if (err == -ENOSPC || err == -ENOMEM)
         put_off(module, &module->is_requested[piece]);
+}
+
+void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece)
+{
+    if (module->is_filled[piece])
+        return;
+    if (!begin_reading(store, module)) {
+        put_off(module, &module->is_requested[piece]);
+        return;
+    }
+    compile(store, module, piece);
+    end_reading(store);
 }
 
 /* Ends in MODULE_READ also without CFI; in MODULE_NO_ROOM if reading or placing the index is to be
@@ -241,16 +286,27 @@ struct elf_file *module_cache_open_file(const struct module_cache *store,
 
 void module_cache_read(struct module_cache *store, struct known_module *module)
 {
+    if (!begin_reading(store, module)) {
+        put_off(module, &module->is_cfi_requested);
+        store_release(&module->state, MODULE_NO_ROOM);
+        return;
+    }
     struct elf_file *elf = module->unwind ? NULL : module_cache_open_file(store, module);
     read_module(store, module, elf);
     elf_close(elf);
+    end_reading(store);
 }
 
 void module_cache_read_code(struct module_cache *store, struct known_module *module)
 {
     if (module->is_code_read)
         return;
+    if (!begin_reading(store, module)) {
+        store_release(&module->is_code_read, true);
+        return;
+    }
     read_code(store, module);
+    end_reading(store);
     for (size_t piece = 0; module->code && piece < module->piece_count; piece++)
         if (load_acquire(&module->is_requested[piece]))
             module_cache_compile(store, module, (uint32_t)piece);
@@ -261,7 +317,6 @@ static void open_module(struct module_cache *store, struct known_module *module,
                         const struct mapped_file *file)
 {
     bool is_held = known_module_open(module, file, store->open_files);
-    module->state = MODULE_READ;
     if (!module->elf)
         return;
     if (is_held)
@@ -288,26 +343,42 @@ static struct known_module *use(struct module_cache *store, struct known_module 
     return module;
 }
 
-struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file)
+static struct known_module *add_module(struct module_cache *store, const struct mapped_file *file)
 {
-    struct known_module *module = find(store, file);
-    if (module)
-        return use(store, module);
     while (store->count >= MODULES_KEPT && forget_oldest(store, 0, CELLS_WORTH_KEEPING))
         continue;
-    module = calloc(1, sizeof(*module));
+    struct known_module *module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(file->path)))
         goto out;
     module->device = file->device;
     module->inode = file->inode;
     module->rights = *file->rights;
+    module->payers[0] = module->payers[1] = file->rights->uid;
+    module->state = MODULE_READ;
     struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
     if (!place)
         goto out;
     *place = module;
-    open_module(store, module, file);
-    return use(store, module);
+    return module;
 out:
     module_free(store, module);
     return NULL;
+}
+
+struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file)
+{
+    struct known_module *module = find(store, file);
+    if (!module)
+        module = add_module(store, file);
+    if (!module)
+        return NULL;
+    if (file->rights->uid != module->payers[0] && module->payers[1] != 0)
+        module->payers[1] = file->rights->uid;
+    if (!module->is_opened && begin_reading(store, module)) {
+        module->is_opened = true;
+        module->rights = *file->rights;
+        open_module(store, module, file);
+        end_reading(store);
+    }
+    return use(store, module);
 }

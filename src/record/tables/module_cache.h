@@ -12,6 +12,9 @@
  *
  * Most mapped libraries never get a sample, and neither does most code of a large program.
  *
+ * In a recording of root, files of other users' processes have limited time (reading_time.h):
+ * without time left, opening, reading and compiling are put off.
+ *
  * For the compiler thread alone.
  */
 #pragma once
@@ -48,3 +51,5 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
 uint64_t module_cache_rows(const struct module_cache *store);
 /* Number of functions without rows because CFI and code disagree. */
 uint64_t module_cache_cfi_conflicts(const struct module_cache *store);
+/* Number of files that have waited for time. */
+uint64_t module_cache_files_left_out(const struct module_cache *store);

@@ -58,18 +58,24 @@ static struct known_module *add(struct fixture *fixture, size_t cells, uint32_t 
     return module;
 }
 
-static struct known_module *read_file(struct fixture *fixture, const char *path)
+static struct known_module *get(struct fixture *fixture, const char *path, uid_t uid)
 {
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
-    const struct rights own = {0};
+    const struct rights rights = {.uid = uid, .gid = uid};
     const struct mapped_file file = {.pid = getpid(),
                                      .path = path,
                                      .device = status.st_dev,
                                      .inode = status.st_ino,
-                                     .rights = &own};
+                                     .rights = &rights};
     struct known_module *module = module_cache_get(fixture->store, &file);
     assert_non_null(module);
+    return module;
+}
+
+static struct known_module *read_file(struct fixture *fixture, const char *path)
+{
+    struct known_module *module = get(fixture, path, 0);
     if (module->state == MODULE_UNREAD)
         module_cache_read(fixture->store, module);
     return module;
@@ -230,6 +236,35 @@ static void rows_that_found_no_room_are_there_when_they_are_asked_for_again(void
     assert_true(find_entry(fixture, module, &rule));
 }
 
+static void spend_all(struct fixture *fixture, uid_t uid)
+{
+    assert_true(reading_time_is_left(&fixture->store->time, uid, monotonic_ns()));
+    reading_time_spend(&fixture->store->time, uid, 1000 * READING_START_NS);
+}
+
+static void files_of_a_user_without_time_wait_for_another_user(void **state)
+{
+    enum { SPENT = 65534, FRESH = 65533 };
+    struct fixture *fixture = *state;
+    const bool is_limited = geteuid() == 0;
+    spend_all(fixture, SPENT);
+    assert_int_equal(!get(fixture, "/bin/true", SPENT)->elf, is_limited);
+    assert_int_equal(!get(fixture, "/bin/true", SPENT)->elf, is_limited);
+    assert_int_equal(module_cache_files_left_out(fixture->store), is_limited);
+    struct known_module *module = get(fixture, "/bin/true", FRESH);
+    assert_non_null(module->elf);
+    module_cache_read(fixture->store, module);
+    assert_int_equal(module->state, MODULE_READ);
+    spend_all(fixture, FRESH);
+    module->is_requested[0] = true;
+    module_cache_compile(fixture->store, module, 0);
+    assert_int_equal(module->is_requested[0], !is_limited);
+    assert_non_null(get(fixture, "/bin/true", 0)->elf); /* root has no limit */
+    module->is_requested[0] = true;
+    module_cache_compile(fixture->store, module, 0);
+    assert_true(module->is_requested[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +277,7 @@ int main(void)
         TEST(what_is_in_use_stays),
         TEST(an_index_that_found_no_room_is_there_when_it_is_asked_for_again),
         TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
+        TEST(files_of_a_user_without_time_wait_for_another_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,7 @@ static void keys_and_values_are_as_documented(void **state)
         .cpu_billed_ns = UINT64_C(23100000000),
         .merged = 3,
         .cfi_conflicts = 2,
+        .files_left_out = 7,
         .processes = 2,
     };
     summary.cut[RECORD_CUT_NO_CFI] = 61;
@@ -56,6 +57,7 @@ static void keys_and_values_are_as_documented(void **state)
     assert_line(text, "cpu_billed_ns=23100000000");
     assert_line(text, "merged=3");
     assert_line(text, "cfi_conflicts=2");
+    assert_line(text, "files_left_out=7");
     assert_line(text, "processes=2");
     assert_line(text, "cut.no-cfi=61");
     assert_line(text, "cut.root=0");
