@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -165,11 +166,14 @@ class Several(Events):
         self.assert_within(sum(self.weights(run, "sched:sched_switch").values()), switches, 2)
 
     def test_an_ordinary_user_records_three_events_of_a_static_program(self):
-        """Six rings share the locked memory, the first ones must not take all of it."""
+        """Six rings share the locked memory, the first ones must not take all of it. The limit is in the summary."""
         run = self.taken("-e", "cpu-clock:u,page-faults:u,minor-faults:u",
                          command=[rec.target("attached_static"), "0.3", "1", "0"], **as_nobody())
         self.assertEqual(run.summary["engine"], "perf-ring")
-        self.assertGreater(run.count("samples"), 30)
+        if os.geteuid() == 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] <= 64 << 20:
+            self.assertGreater(run.count("short_ring_bytes"), 0)
+        self.assertGreater(run.count("samples"), 3)  # a busy machine leaves little of 0.3 s
+        self.assertLessEqual(run.count("samples") - run.count("complete"), max(1, run.count("samples") / 20))
         self.assertGreater(sum(self.weights(run, "page-faults").values()), 10)
         self.assertGreater(sum(self.weights(run, "minor-faults").values()), 10)
 

@@ -11,6 +11,10 @@
 #include <unistd.h>
 
 #define STACK_BYTES (16 << 10)
+#define STACK_BYTES_MIN (4 << 10)
+/* Of a burst, in a ring at least: a ring keeps the whole size of a copy, and most stacks have less
+ * than 4 KiB. */
+enum { BURST_SAMPLES = 128 };
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Occurrences of other events than clocks may come as fast as the program can make them. */
 #define BURST_NS 4000000
@@ -23,6 +27,17 @@ static enum ring_load load_of(const struct record_options *options)
 {
     bool is_clock = options->event_count <= 1 && event_list_has_clock(options);
     return options->off_cpu_only ? RING_TASKS : is_clock ? RING_SAMPLES : RING_BURSTS;
+}
+
+/* Small rings of bursts have small copies: a cut stack has more than a lost sample. */
+static uint32_t choose_stack_bytes(const struct ring_source *source,
+                                   const struct record_options *options)
+{
+    const size_t room = ring_set_ring_bytes(&source->rings) / BURST_SAMPLES;
+    uint32_t bytes = STACK_BYTES;
+    while (load_of(options) == RING_BURSTS && bytes > room && bytes > STACK_BYTES_MIN)
+        bytes /= 2;
+    return bytes;
 }
 
 static void connect(struct ring_source *source, const struct ring_source_config *config)
@@ -38,12 +53,12 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                .ring_count = source->rings.count,
                                .requests = options->event_count ? options->events : NULL,
                                .period_ns = config->period_ns,
-                               .stack_bytes = STACK_BYTES,
+                               .stack_bytes = choose_stack_bytes(source, options),
                                .reach = config->reach,
                                .exclude_kernel = exclude_kernel,
                                .exclude_user = options->kernel_only,
                                .kernel_stacks = options->kernel_stacks};
-    source->stack_bytes_max = STACK_BYTES;
+    source->stack_bytes_max = source->events.stack_bytes;
     source->samples = (struct sample_writer){.file = config->file,
                                              .list = &source->written_frames,
                                              .summary = config->summary,
