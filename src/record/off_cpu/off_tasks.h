@@ -37,10 +37,14 @@ struct off_process {
 };
 
 /* What is known of the wait under way. */
+/* The records are behind the account of the look. */
+#define LOOK_WOKEN_UNKNOWN (INT64_MAX / 2)
+
 struct wait_look {
     struct look_stack *stack;  /* NULL: none yet; used */
     uint64_t begin_ns, end_ns; /* of the look */
     uint64_t turns;            /* of the thread's account then */
+    int64_t woken_ns;          /* of the thread then; or LOOK_WOKEN_UNKNOWN */
     uint32_t tries;
 };
 

@@ -4,6 +4,9 @@
 #include "record/off_cpu/file/wait_frames.h"
 #include "record/off_cpu/off_account.h"
 
+/* The clock of the scheduler's account and that of the records differ by less. */
+enum { BACKDATED_MIN_NS = 100000 };
+
 /* stack NULL: only the frame, with a number. */
 static void put(struct off_waits *waits, const struct off_thread *thread,
                 const struct wait_piece *piece, const struct look_stack *stack,
@@ -187,15 +190,32 @@ static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
     return part_ns < sum_ns ? part_ns : sum_ns;
 }
 
+/* New runnable time began before a look that has found the thread asleep: it is sleep. The kernel
+ * dates the wake-up back to the time when load balancing moved the thread, soon after its OUT, to
+ * another processor's queue: sched_info_enqueue() in enqueue_task(), kernel/sched/core.c, does not
+ * know delayed dequeues (Linux 6.12 to 6.18). When the thread was woken is not known then. */
+static bool is_sleep(const struct off_thread *thread, const struct run_interval *interval,
+                     int64_t woken_ns)
+{
+    int64_t new_ns = thread->woken_ns + woken_ns - thread->look.woken_ns;
+    return stack_of(thread, interval->end_ns) &&
+           new_ns > (int64_t)(interval->end_ns - thread->look.begin_ns) + BACKDATED_MIN_NS;
+}
+
 /* Where the wait itself ended, and the thread was woken. An earlier read may have found this
  * runnable time, too: more than the short waits can have. What is written already stays a wait; the
  * rest is taken from the next waits. Time of an account with later turns may be given back. */
 static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
                             const struct run_interval *interval)
 {
-    int64_t early_ns = thread->woken_ns - (int64_t)thread->shorts.sum_ns;
     /* a thread that has not run since the last read has no new runnable time */
     int64_t woken_ns = thread->is_active ? take_woken(waits, thread) : 0;
+    if (is_sleep(thread, interval, woken_ns)) {
+        woken_ns = 0;
+        if (thread->woken_ns > thread->look.woken_ns)
+            thread->woken_ns = thread->look.woken_ns;
+    }
+    int64_t early_ns = thread->woken_ns - (int64_t)thread->shorts.sum_ns;
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
     uint64_t part_ns = part_of(woken_ns + (early_ns > 0 ? early_ns : 0), open_ns);
     thread->woken_ns += woken_ns - (int64_t)part_ns;

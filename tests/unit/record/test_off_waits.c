@@ -321,6 +321,26 @@ static void a_woken_thread_does_not_wait(void **state)
     assert_int_equal(world->waits.sums.runnable_ns, 30 * MS);
 }
 
+/* A look at 1012 ms has found the thread asleep. */
+static void time_without_a_processor_before_the_look_is_sleep(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.delay_ns = 203 * MS};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    in(world, 1205 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 204 * MS);
+    out(world, 1206 * MS); /* the next wait does not have it either */
+    look(world, 1220 * MS, 0x1000);
+    account.delay_ns += 185 * MS;
+    in(world, 1406 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 219 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 219 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 185 * MS);
+}
+
 /* The account is read after the wake-up, before the record of the switch. */
 static void a_wake_up_found_early_belongs_to_its_wait(void **state)
 {
@@ -749,6 +769,7 @@ int main(void)
         TEST(a_starved_thread_has_contiguous_samples),
         TEST(a_sum_has_the_number_of_its_intervals),
         TEST(a_woken_thread_does_not_wait),
+        TEST(time_without_a_processor_before_the_look_is_sleep),
         TEST(short_waits_share_what_is_left_without_wake_ups),
         TEST(cpu_time_of_wake_ups_is_no_wait),
         cmocka_unit_test(excess_is_found_once),
