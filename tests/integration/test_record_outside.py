@@ -14,12 +14,17 @@ DEEP_FRAMES = 100  # of goes_down() in tests/targets/deep_frames.c
 GO = """
 package main
 %s
-import ("os"; "os/exec"; "time")
+import ("os"; "os/exec"; "syscall")
+func used_ms() int64 {
+    var usage syscall.Rusage
+    syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+    return usage.Utime.Nano() / 1000000
+}
 //go:noinline
-func burn(depth int, ms int) int {
+func burn(depth int, ms int64) int {
     if depth > 0 { return burn(depth - 1, ms) + 1 }
     x := 0
-    for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); x++ {
+    for used_ms() < ms {
         for i := 0; i < 100000; i++ { x += i }
     }
     return x
