@@ -147,9 +147,24 @@ Elf_Scn *elf_handle_debug_section(Elf *elf, const char *name)
     return elf_handle_section(elf, plain) ?: elf_handle_section(elf, compressed);
 }
 
+static bool is_in_file(const GElf_Shdr *section, size_t file_bytes)
+{
+    return section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS ||
+           (section->sh_offset <= file_bytes &&
+            section->sh_size <= file_bytes - section->sh_offset);
+}
+
 bool elf_handle_is_truncated(const struct elf_handle *handle)
 {
+    size_t file_bytes = 0, sections = 0;
+    Elf_Scn *section = NULL;
     GElf_Ehdr header;
-    return gelf_getehdr(handle->elf, &header) && header.e_shoff != 0 &&
-           !elf_nextscn(handle->elf, NULL);
+    GElf_Shdr section_header;
+    bool is_whole = true;
+    (void)elf_rawfile(handle->elf, &file_bytes);
+    for (; is_whole && (section = elf_nextscn(handle->elf, section)); sections++)
+        is_whole =
+            !gelf_getshdr(section, &section_header) || is_in_file(&section_header, file_bytes);
+    return !is_whole ||
+           (sections == 0 && gelf_getehdr(handle->elf, &header) && header.e_shoff != 0);
 }

@@ -42,7 +42,7 @@ void elf_handle_drop_pages(const struct elf_handle *handle);
 /* Size of the GNU build-id (0: none); *id is borrowed. */
 size_t elf_handle_build_id(const struct elf_handle *handle, const uint8_t **id);
 
-/* Whether the header states sections, but the file has none. */
+/* Whether sections that the headers state are not in the file. */
 bool elf_handle_is_truncated(const struct elf_handle *handle);
 
 /* The section of this name, if not empty; or NULL. */
