@@ -60,9 +60,8 @@ struct process {
     char name[16];
     uint64_t executable_id; /* of its file, device and inode mixed; 0: unknown */
     uint64_t start_ns;
-    uint32_t mapped_synthetics; /* in the file: a bit for each enum synthetic */
-    uint64_t checked_ns;        /* last look for tracers and new mappings */
-    uint64_t gone_ns;           /* end first seen; 0: runs */
+    uint64_t checked_ns; /* last look for tracers and new mappings */
+    uint64_t gone_ns;    /* end first seen; 0: runs */
 
     /* Sampling. */
     enum engine engine;

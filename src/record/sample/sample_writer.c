@@ -2,7 +2,6 @@
 #include "record/sample/sample_writer.h"
 
 #include "base/budget.h"
-#include "record/sample/task_records.h"
 
 #include <string.h>
 
@@ -135,15 +134,6 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
         summary->cpu_complete_ns += sample->weight;
 }
 
-static void write_sample(struct perfdata_writer *file, struct process *process,
-                         const struct perfdata_sample *sample)
-{
-    for (size_t i = 0; i < sample->frame_count; i++)
-        if (sample->frames[i] >= SYNTHETIC_BASE)
-            task_map_synthetic(file, process, sample->frames[i]);
-    perfdata_write_sample(file, sample);
-}
-
 static void write_and_account(struct sample_writer *writer, struct process *process,
                               const struct perfdata_sample *sample)
 {
@@ -151,7 +141,7 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
     if (writer->round->is_quiet)
         return;
     if (!is_cpu || writer->main_row == RECORD_EVENT_CPU)
-        write_sample(writer->file, process, sample);
+        perfdata_write_sample(writer->file, sample);
     if (!is_cpu)
         return;
     process->account.seen_ns += sample->weight;

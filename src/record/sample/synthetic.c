@@ -14,9 +14,3 @@ const char *synthetic_name(enum synthetic synthetic)
     };
     return names[synthetic];
 }
-
-enum synthetic synthetic_of(uint64_t avma)
-{
-    const uint64_t page = (avma - SYNTHETIC_BASE) / SYNTHETIC_BYTES;
-    return avma >= SYNTHETIC_BASE && page < SYNTHETICS ? (enum synthetic)page : SYNTHETICS;
-}

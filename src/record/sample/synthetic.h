@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Frames without code: CPU time without a stack, and marks in stacks. Each is a page just above all
- * user addresses, mapped under its name in the recorded process: every reader of rec.data shows the
- * name as the module.
+ * user addresses, mapped under its name in every recorded process: every reader of rec.data shows
+ * the name as the module.
  */
 #pragma once
 
@@ -27,9 +27,6 @@ _Static_assert(SYNTHETIC_BASE == RECORD_ADDRESSES_END, "no target can write a fr
 #define SYNTHETIC_BYTES UINT64_C(4096)
 
 const char *synthetic_name(enum synthetic synthetic);
-
-/* SYNTHETICS: another address. */
-enum synthetic synthetic_of(uint64_t avma);
 
 /* An address inside the page; the address minus 1, as looked up for callers, is inside, too. */
 static inline uint64_t synthetic_avma(enum synthetic synthetic)

@@ -17,25 +17,23 @@ struct perfdata_task task_record(const struct process *process, pid_t tid, pid_t
     };
 }
 
-void task_map_synthetic(struct perfdata_writer *file, struct process *process, uint64_t avma)
+static void write_synthetic_mappings(struct perfdata_writer *file, const struct process *process)
 {
-    enum synthetic kind = synthetic_of(avma);
-    if (kind == SYNTHETICS || process->mapped_synthetics >> kind & 1)
-        return;
-    process->mapped_synthetics |= 1u << kind;
-    struct perfdata_mapping mapping = {
-        .pid = (uint32_t)process->pid,
-        .tid = (uint32_t)process->pid,
-        .time_ns = process->start_ns,
-        .start_avma = avma & ~(SYNTHETIC_BYTES - 1),
-        .bytes = SYNTHETIC_BYTES,
-        .protection = PROT_READ | PROT_EXEC,
-        .path = synthetic_name(kind),
-    };
-    perfdata_write_mapping(file, &mapping);
+    for (enum synthetic kind = 0; kind < SYNTHETICS; kind++) {
+        struct perfdata_mapping mapping = {
+            .pid = (uint32_t)process->pid,
+            .tid = (uint32_t)process->pid,
+            .time_ns = process->start_ns,
+            .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)kind,
+            .bytes = SYNTHETIC_BYTES,
+            .protection = PROT_READ | PROT_EXEC,
+            .path = synthetic_name(kind),
+        };
+        perfdata_write_mapping(file, &mapping);
+    }
 }
 
-void task_write_start(struct perfdata_writer *file, struct process *process, bool is_exec)
+void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec)
 {
     struct perfdata_task task =
         task_record(process, process->pid, process->parent_pid, process->start_ns);
@@ -48,7 +46,7 @@ void task_write_start(struct perfdata_writer *file, struct process *process, boo
     /* A COMM with the exec bit drops the copied mappings; for a forked child, all mappings are
      * written again. */
     perfdata_write_comm(file, &task, process->name, true);
-    process->mapped_synthetics = 0;
+    write_synthetic_mappings(file, process);
 }
 
 void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the records of processes and threads: FORK, COMM, EXIT, and the mappings of synthetic
- * frames at their first use in a program. */
+ * frames. */
 #pragma once
 
 #include "perfdata/writer.h"
@@ -14,8 +14,6 @@
 struct perfdata_task task_record(const struct process *process, pid_t tid, pid_t parent_pid,
                                  uint64_t time_ns);
 
-/* FORK, unless the file has a program of this pid already; COMM. */
-void task_write_start(struct perfdata_writer *file, struct process *process, bool is_exec);
-/* Before the record of a sample with a frame at this address, synthetic or not. */
-void task_map_synthetic(struct perfdata_writer *file, struct process *process, uint64_t avma);
+/* FORK, unless the file has a program of this pid already; COMM; synthetic mappings. */
+void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec);
 void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns);

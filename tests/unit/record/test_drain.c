@@ -491,34 +491,6 @@ static void frames_that_are_no_user_addresses_get_into_no_file(void **state)
     }
 }
 
-static size_t count_mappings(const char *path)
-{
-    struct perfdata_reader *reader;
-    struct perfdata_event event;
-    struct error error;
-    size_t count = 0;
-    assert_int_equal(perfdata_checkpoint(at.writer), 0);
-    assert_int_equal(perfdata_reader_open(&reader, at.file, "rec.data", &error), 0);
-    while (perfdata_next(reader, &event) > 0)
-        count += event.kind == PERFDATA_MAPPING && (!path || strcmp(event.path, path) == 0);
-    perfdata_reader_close(reader);
-    return count;
-}
-
-static void synthetic_frames_are_mapped_at_their_first_use(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        struct stack_record record = good_record();
-        put(&record, sizeof(record));
-        record.stack.end = WALK_UNKNOWN;
-        put(&record, sizeof(record));
-    }
-    drain();
-    assert_int_equal(count_mappings("[truncated]"), 1);
-    assert_int_equal(count_mappings(NULL), 1);
-}
-
 /* The one below is, so is what was walked: the stack ends there. */
 static void the_highest_user_address_is_one(void **state)
 {
@@ -756,7 +728,6 @@ int main(void)
         TEST(root_ends_that_cannot_be_are_counted),
         TEST(copies_with_absurd_registers_give_a_leaf),
         TEST(frames_that_are_no_user_addresses_get_into_no_file),
-        TEST(synthetic_frames_are_mapped_at_their_first_use),
         TEST(the_highest_user_address_is_one),
         TEST(a_start_routine_that_is_no_user_address_is_counted),
         TEST(weights_that_nobody_can_have_used_are_counted),

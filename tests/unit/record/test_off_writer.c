@@ -64,19 +64,6 @@ static void put_sample(struct world *world, uint64_t time_ns, uint64_t since_ns)
     off_queue_put(&world->queue, &entry, frames, sizeof(frames));
 }
 
-/* A stack with a mark where frames are missing. */
-static void put_truncated(struct world *world, uint64_t time_ns)
-{
-    const uint64_t frames[] = {wait_frame_avma(WAIT_SLEEP), CODE + 16,
-                               synthetic_avma(SYNTHETIC_TRUNCATED)};
-    const struct off_entry entry = {.kind = OFF_ENTRY_SAMPLE,
-                                    .pid = PID,
-                                    .tid = PID,
-                                    .time_ns = time_ns,
-                                    .sample = {.weight_ns = 5 * MS, .frame_count = 3}};
-    off_queue_put(&world->queue, &entry, frames, sizeof(frames));
-}
-
 static void put_mapping(struct world *world, uint64_t since_ns)
 {
     const struct off_entry entry = {
@@ -124,7 +111,6 @@ static void write_start(struct world *world, uint64_t time_ns)
 /* The records in the order of the file; only samples and mappings. */
 struct seen {
     size_t samples, mappings, waits, program; /* mappings of the wait's frame, and of the program */
-    size_t marks;                             /* of the mark in truncated stacks */
     uint64_t sample_ns[8], mapping_ns;
 };
 
@@ -143,7 +129,6 @@ static struct seen read_back(struct world *world)
         } else if (event.kind == PERFDATA_MAPPING) {
             seen.mappings++;
             seen.waits += strcmp(event.path, "[waiting: sleep]") == 0;
-            seen.marks += strcmp(event.path, "[truncated]") == 0;
             seen.program += strcmp(event.path, "/bin/odd name") == 0;
             seen.mapping_ns = event.time_ns;
         }
@@ -190,20 +175,18 @@ static void frames_are_mapped_once_for_each_program(void **state)
     write_start(world, 1000 * MS);
     put_mapping(world, 1000 * MS);
     put_sample(world, 1001 * MS, 1000 * MS);
-    put_truncated(world, 1001 * MS);
-    put_truncated(world, 1002 * MS);
+    put_sample(world, 1002 * MS, 1000 * MS);
     off_writer_round(&world->writer, &world->queue, 1100 * MS, false);
     put_program(world, 2000 * MS);
     put_sample(world, 2001 * MS, 2000 * MS);
     off_writer_round(&world->writer, &world->queue, 2100 * MS, false);
-    assert_int_equal(world->writer.samples, 3); /* the file lacks the exec */
+    assert_int_equal(world->writer.samples, 2); /* the file lacks the exec */
     write_start(world, 2010 * MS);
     off_writer_round(&world->writer, &world->queue, 2200 * MS, false);
     struct seen seen = read_back(world);
-    assert_int_equal(seen.samples, 4);
-    assert_int_equal(seen.sample_ns[3], 2010 * MS);
+    assert_int_equal(seen.samples, 3);
+    assert_int_equal(seen.sample_ns[2], 2010 * MS);
     assert_int_equal(seen.waits, 2);
-    assert_int_equal(seen.marks, 1);
     assert_int_equal(seen.program, 1); /* not of the second program */
 }
 
@@ -262,14 +245,12 @@ static void every_frame_has_a_name_without_a_slash(void **state)
         assert_int_equal(names[i][0], '[');
         assert_int_equal(names[i][strlen(names[i]) - 1], ']');
         assert_null(strchr(names[i], '/'));
-        assert_int_equal(synthetic_page_of(wait_frame_avma(i)), SYNTHETICS + i);
+        assert_int_equal(wait_frame_of(wait_frame_avma(i)), i);
         for (unsigned j = 0; j < i; j++)
             assert_string_not_equal(names[i], names[j]);
     }
-    assert_int_equal(synthetic_page_of(synthetic_avma(SYNTHETIC_TRUNCATED)), SYNTHETIC_TRUNCATED);
-    assert_int_equal(synthetic_page_of(wait_frame_avma(WAIT_FRAMES)), SYNTHETIC_PAGES);
-    assert_int_equal(synthetic_page_of(0x1000), SYNTHETIC_PAGES);
-    assert_int_equal(synthetic_page_of(UINT64_MAX), SYNTHETIC_PAGES);
+    assert_int_equal(wait_frame_of(synthetic_avma(SYNTHETIC_KERNEL)), WAIT_FRAMES);
+    assert_int_equal(wait_frame_of(0x1000), WAIT_FRAMES);
 }
 
 /* A process may map files with long names again and again, and execute programs, or fork. */

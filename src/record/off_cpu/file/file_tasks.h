@@ -21,7 +21,7 @@ struct file_task {
     uint64_t end_ns;        /* 0: lives */
     uint64_t program_ns;    /* of the exec, by the kernel; 0: none was seen */
     uint64_t mapped_ns;     /* the start that the following was written for */
-    uint64_t mapped_pages;  /* of synthetic frames: a bit for each page of wait_frames.h */
+    uint64_t frames;        /* mapped synthetic frames: a bit for each enum wait_frame */
     struct buffer mappings; /* of the program: struct off_entry */
     struct mapping_room room;
 };

@@ -57,15 +57,15 @@ static void write_mapping(struct off_writer *writer, const struct off_entry *ent
     perfdata_write_mapping(writer->file, &mapping);
 }
 
-static void write_page(struct off_writer *writer, pid_t pid, unsigned page, uint64_t time_ns)
+static void write_frame(struct off_writer *writer, pid_t pid, unsigned frame, uint64_t time_ns)
 {
     char name[64];
-    synthetic_page_name(page, name);
+    wait_frame_name(frame, name);
     struct perfdata_mapping mapping = {
         .pid = (uint32_t)pid,
         .tid = (uint32_t)pid,
         .time_ns = time_ns,
-        .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * page,
+        .start_avma = wait_frame_avma(frame) & ~(SYNTHETIC_BYTES - 1),
         .bytes = SYNTHETIC_BYTES,
         .protection = PROT_READ | PROT_EXEC,
         .path = name,
@@ -81,7 +81,7 @@ static void follow_start(struct off_writer *writer, struct file_task *task, uint
     if (task->mapped_ns == start_ns)
         return;
     task->mapped_ns = start_ns;
-    task->mapped_pages = 0;
+    task->frames = 0;
     while ((entry = off_entry_next(&task->mappings, &at)))
         write_mapping(writer, entry, start_ns);
 }
@@ -109,31 +109,21 @@ static void take_program(struct off_writer *writer, const struct off_entry *entr
     if (!task)
         return;
     buffer_clear(&task->mappings);
-    task->mapped_pages = 0;
+    task->frames = 0;
     task->program_ns = entry->time_ns;
 }
 
-static void map_page(struct off_writer *writer, struct file_task *process, uint64_t avma,
-                     uint64_t time_ns)
+static void map_frame(struct off_writer *writer, pid_t pid, uint64_t avma, uint64_t sample_ns)
 {
-    unsigned page = synthetic_page_of(avma);
-    if (page == SYNTHETIC_PAGES || process->mapped_pages >> page & 1)
-        return;
-    process->mapped_pages |= UINT64_C(1) << page;
-    write_page(writer, (pid_t)process->tid, page, time_ns);
-}
-
-/* The synthetic frames among these. */
-static void map_frames(struct off_writer *writer, const struct off_entry *entry, uint64_t sample_ns)
-{
-    struct file_task *process = file_task_get(&writer->tasks, (uint32_t)entry->pid);
-    const uint64_t *frames = off_entry_content(entry);
+    struct file_task *process = file_task_get(&writer->tasks, (uint32_t)pid);
+    unsigned frame = wait_frame_of(avma);
     if (!process)
         return;
     uint64_t time_ns = file_task_current_ns(process, sample_ns);
     follow_start(writer, process, time_ns);
-    for (uint32_t i = 0; i < entry->sample.frame_count; i++)
-        map_page(writer, process, frames[i], time_ns ? time_ns : sample_ns);
+    if (!(process->frames >> frame & 1))
+        write_frame(writer, pid, frame, time_ns ? time_ns : sample_ns);
+    process->frames |= UINT64_C(1) << frame;
 }
 
 static void take_sample(struct off_writer *writer, const struct off_entry *entry)
@@ -142,7 +132,7 @@ static void take_sample(struct off_writer *writer, const struct off_entry *entry
     uint64_t from_ns = start_ns(writer, entry->tid, entry->since_ns);
     uint64_t time_ns = entry->time_ns > from_ns ? entry->time_ns : from_ns;
     const size_t inner = 1 + (size_t)entry->sample.kernel_count;
-    map_frames(writer, entry, time_ns);
+    map_frame(writer, entry->pid, frames[0], time_ns);
     const struct perfdata_sample sample = {.pid = (uint32_t)entry->pid,
                                            .tid = (uint32_t)entry->tid,
                                            .time_ns = time_ns,

@@ -3,10 +3,11 @@
 
 #include <stdio.h>
 
-unsigned synthetic_page_of(uint64_t avma)
+unsigned wait_frame_of(uint64_t avma)
 {
-    uint64_t page = (avma - SYNTHETIC_BASE) / SYNTHETIC_BYTES;
-    return avma >= SYNTHETIC_BASE && page < SYNTHETIC_PAGES ? (unsigned)page : SYNTHETIC_PAGES;
+    const uint64_t first = SYNTHETIC_BASE + SYNTHETIC_BYTES * SYNTHETICS;
+    uint64_t frame = (avma - first) / SYNTHETIC_BYTES;
+    return avma >= first && frame < WAIT_FRAMES ? (unsigned)frame : WAIT_FRAMES;
 }
 
 void wait_frame_name(unsigned frame, char name[64])
@@ -22,12 +23,4 @@ void wait_frame_name(unsigned frame, char name[64])
         snprintf(name, 64, "[waiting: %s]", wait_kind_name((enum wait_kind)frame));
     else
         snprintf(name, 64, "%s", others[frame - WAIT_KINDS]);
-}
-
-void synthetic_page_name(unsigned page, char name[64])
-{
-    if (page < SYNTHETICS)
-        snprintf(name, 64, "%s", synthetic_name((enum synthetic)page));
-    else
-        wait_frame_name(page - SYNTHETICS, name);
 }

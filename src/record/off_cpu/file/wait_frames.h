@@ -21,10 +21,8 @@ static inline uint64_t wait_frame_avma(unsigned frame)
     return SYNTHETIC_BASE + SYNTHETIC_BYTES * (SYNTHETICS + (uint64_t)frame) + 8;
 }
 
-/* The page of a synthetic frame, of this header or of synthetic.h; SYNTHETIC_PAGES: none. */
-enum { SYNTHETIC_PAGES = SYNTHETICS + WAIT_FRAMES };
-unsigned synthetic_page_of(uint64_t avma);
-void synthetic_page_name(unsigned page, char name[64]);
+/* The frame of an address; WAIT_FRAMES: none. */
+unsigned wait_frame_of(uint64_t avma);
 
 /* "[waiting: lock]" … */
 void wait_frame_name(unsigned frame, char name[64]);
