@@ -36,10 +36,10 @@ struct off_process {
     size_t written_count, written_capacity;
 };
 
-/* What is known of the wait under way. */
 /* The records are behind the account of the look. */
 #define LOOK_WOKEN_UNKNOWN (INT64_MAX / 2)
 
+/* What is known of the wait under way. */
 struct wait_look {
     struct look_stack *stack;  /* NULL: none yet; used */
     uint64_t begin_ns, end_ns; /* of the look */
