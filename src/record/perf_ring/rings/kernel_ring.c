@@ -14,7 +14,9 @@
 #define RECORD_BYTES_LIMIT 65536
 #define DATA_BYTES_MIN (UINT32_C(64) << 10)
 
-/* The clock must be the clock of the events (perf_event_set_output() in kernel/events/core.c). */
+/* The clock must be the clock of the events (perf_event_set_output() in kernel/events/core.c). Of the
+ * main thread: when the thread of an event has ended, poll() returns at once (POLLHUP), and the rings
+ * outlive the thread that opens them. */
 static int open_owner(uint32_t processor, size_t wakeup_bytes)
 {
     struct perf_event_attr attr = {
@@ -28,7 +30,8 @@ static int open_owner(uint32_t processor, size_t wakeup_bytes)
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
-    long fd = syscall(SYS_perf_event_open, &attr, 0, (int)processor, -1, PERF_FLAG_FD_CLOEXEC);
+    long fd =
+        syscall(SYS_perf_event_open, &attr, getpid(), (int)processor, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
