@@ -193,7 +193,7 @@ static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
 /* New runnable time began before a look that has found the thread asleep: it is sleep. The kernel
  * dates the wake-up back to the time when load balancing moved the thread, soon after its OUT, to
  * another processor's queue: enqueue_task(), kernel/sched/core.c, calls sched_info_enqueue() for
- * delayed dequeues, too (since Linux 6.12; seen on 6.18). When the thread was woken is not known. */
+ * delayed dequeues, too (since Linux 6.12; seen on 6.18). The time of the wake-up is unknown. */
 static bool is_sleep(const struct off_thread *thread, const struct run_interval *interval,
                      int64_t woken_ns)
 {

@@ -14,9 +14,9 @@
 #define RECORD_BYTES_LIMIT 65536
 #define DATA_BYTES_MIN (UINT32_C(64) << 10)
 
-/* The clock must be the clock of the events (perf_event_set_output() in kernel/events/core.c). Of the
- * main thread: when the thread of an event has ended, poll() returns at once (POLLHUP), and the rings
- * outlive the thread that opens them. */
+/* The clock must be the clock of the events (perf_event_set_output() in kernel/events/core.c). The
+ * event is of the main thread: when the thread of an event has ended, poll() returns at once
+ * (POLLHUP), and the rings outlive the thread that opens them. */
 static int open_owner(uint32_t processor, size_t wakeup_bytes)
 {
     struct perf_event_attr attr = {
