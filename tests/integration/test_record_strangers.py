@@ -9,7 +9,7 @@ import subprocess
 
 import rec
 
-WORK_MS = 250
+WORK_MS = 400
 # Without a reason on disk, a process has no sampler for certain after 100 ms of CPU time from the first look on.
 UNCERTAIN_MS = 800
 SPIN = """

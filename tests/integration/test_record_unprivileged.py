@@ -29,7 +29,7 @@ class Refused(rec.Case):
             with self.subTest(errno=errno.errorcode[number]):
                 directory = self.new_directory()
                 run = self.run_in(directory, [rec.target("no_perf"), number, rec.REC, "-F", "4999", "--",
-                                              rec.target("shares"), "1500"])
+                                              rec.target("shares"), "2500"])
                 self.check(run)
 
     def test_the_rate_that_the_kernel_allows(self):
