@@ -106,7 +106,7 @@ static int open_source(struct attachment *attachment, uint64_t period_ns,
     return err ? refusal_explain_rings(own, err, error) : 0;
 }
 
-/* Before the events of the targets, whose starts enter the file. */
+/* Before the events of the targets: starts of targets enter the file. */
 static int open_off_cpu(struct attachment *attachment, struct error *error)
 {
     const struct record_options *options = attachment->options;

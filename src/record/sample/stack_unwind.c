@@ -112,7 +112,7 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
     return true;
 }
 
-/* The root part of a stack whose middle was not copied: from the lowest word of the root bytes
+/* The root part of a stack without a copy of its middle: from the lowest word of the root bytes
  * from which a walk reaches the root. Returns the number of frames; 0: none. */
 static size_t find_root_part(const struct offline_map *map, const struct stack_view *root,
                              const struct offline_frames *out)

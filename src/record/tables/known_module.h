@@ -53,7 +53,7 @@ struct known_module {
     bool *is_filled;        /* by piece: compiled with the code; the compiler's */
     uint64_t pause_end_ns;
     size_t piece_count;
-    uid_t payers[2];  /* users whose time is spent: the first one, and another one if any */
+    uid_t payers[2];  /* users that pay the time: the first one, and another one if any */
     bool is_opened;   /* else it waits for time: reading_time.h */
     bool is_left_out; /* a part of the file was not read for lack of time */
     bool is_go;
