@@ -6,6 +6,7 @@
 #include "record/attach/attachment.h"
 #include "record/events/event_list.h"
 #include "record/perf_ring/ring_growth.h"
+#include "record/perf_ring/ring_ends.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ static void look_around(struct attachment *attachment)
     uint64_t now_ns = attachment->round.now_ns;
     const struct finished_round_facts facts = {.now_ns = now_ns};
     attachment->look_due_ns = now_ns + LOOK_NS;
-    ring_tasks_look(&attachment->source.tasks);
+    ring_ends_look(&attachment->source.tasks);
     if (attachment->off_cpu)
         off_recorder_write(attachment->off_cpu, now_ns);
     finished_round_write(&attachment->finished_round, attachment->writer, &facts);

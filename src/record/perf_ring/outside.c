@@ -3,6 +3,7 @@
 
 #include "record/perf_ring/ring_attach.h"
 #include "record/perf_ring/ring_growth.h"
+#include "record/perf_ring/ring_ends.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
@@ -156,7 +157,7 @@ void outside_round(struct outside *outside)
     ring_growth_round(&outside->source);
     if (now_ns < outside->look_due_ns)
         return;
-    ring_tasks_look(&outside->source.tasks);
+    ring_ends_look(&outside->source.tasks);
     outside->look_due_ns = now_ns + LOOK_NS;
 }
 

@@ -2,6 +2,8 @@
 #include "record/perf_ring/ring_source.h"
 
 #include "base/clock.h"
+#include "record/perf_ring/ring_ends.h"
+#include "record/perf_ring/ring_task_records.h"
 #include "record/procfs/proc.h"
 #include "record/events/event_list.h"
 #include "record/procfs/kernel_image.h"
@@ -285,7 +287,7 @@ static void take(struct ring_source *source, const struct ring_record *record)
         source->samples.summary->lost[RECORD_LOST_RING_FULL] += record->lost;
         break;
     default:
-        ring_tasks_take(&source->tasks, record);
+        ring_task_records_take(&source->tasks, record);
         break;
     }
 }
@@ -339,7 +341,7 @@ bool ring_source_has(struct ring_source *source, pid_t pid)
 
 void ring_source_restart(struct ring_source *source)
 {
-    ring_tasks_restart(&source->tasks);
+    ring_ends_restart(&source->tasks);
     event_set_restart(source->system);
 }
 
@@ -363,6 +365,6 @@ void ring_source_stop(struct ring_source *source)
         ring_copier_copy(&source->copier);
     } while (ring_copier_has_records(&source->copier));
     count_lost(source);
-    ring_tasks_finish(&source->tasks);
+    ring_ends_finish(&source->tasks);
     source->samples.summary->files_left_out += module_cache_files_left_out(source->modules.cache);
 }

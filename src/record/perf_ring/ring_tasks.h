@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Start and end of processes and threads recorded through kernel rings: FORK, COMM and EXIT
- * records of the kernel become records of the file.
+ * The processes and threads recorded through kernel rings, and how they enter: found at the start,
+ * by the FORK of a parent, or by a first sample.
+ *
+ *     ring_task_records   FORK, COMM, EXIT ─▶ ring_tasks_add_child(), …, ring_ends_take()
+ *     ring_ends           the end of a process, its CPU account
+ *     ring_tasks          the tables, and the start in the file
  */
 #pragma once
 
@@ -57,12 +61,13 @@ void ring_tasks_start_before(struct ring_tasks *tasks, struct ring_process *proc
 void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *process, pid_t tid);
 bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid);
 
-/* FORK, COMM or EXIT. */
-void ring_tasks_take(struct ring_tasks *tasks, const struct ring_record *record);
+/* FORK of a process: the child has the events and the map of its parent. NULL: out of memory. */
+struct ring_process *ring_tasks_add_child(struct ring_tasks *tasks, const struct ring_record *fork);
+/* FORK of a thread, or of the first thread of a child. */
+void ring_tasks_add_forked(struct ring_tasks *tasks, struct ring_process *process,
+                           const struct ring_record *fork);
 
-/* Looks at the CPU time of all processes, and ends processes without an EXIT record. */
-void ring_tasks_look(struct ring_tasks *tasks);
-/* The delay before sampling is over: only CPU time from now on counts. */
-void ring_tasks_restart(struct ring_tasks *tasks);
-/* Closes the accounts of the living processes. */
-void ring_tasks_finish(struct ring_tasks *tasks);
+/* Writes the start of the next program of the process. */
+void ring_tasks_start_program(struct ring_tasks *tasks, struct ring_process *process);
+void ring_tasks_write_name(struct ring_tasks *tasks, const struct ring_process *process, pid_t tid,
+                           const char *name, uint64_t time_ns);
