@@ -176,7 +176,8 @@ static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_re
     stack->object_number = (uint64_t)(reason->holder ? reason->holder : reason->child);
     if (reason->descriptor < 0)
         return;
-    stack->descriptor_object = off_objects_find(&looks->waits->objects, pid, reason->descriptor);
+    stack->descriptor_object =
+        off_objects_find(&looks->waits->samples.objects, pid, reason->descriptor);
     stack->object_number = stack->descriptor_object;
 }
 

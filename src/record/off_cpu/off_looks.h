@@ -8,7 +8,7 @@
 
 #include "record/off_cpu/file/off_queue.h"
 #include "record/off_cpu/off_tasks.h"
-#include "record/off_cpu/off_waits.h"
+#include "record/off_cpu/waits/off_waits.h"
 #include "record/perf_ring/ring_modules.h"
 #include "record/procfs/blocked/blocked_look.h"
 #include "record/procfs/blocked/wait_reason.h"

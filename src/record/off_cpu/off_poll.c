@@ -86,7 +86,7 @@ static void note_run(struct off_poll *poll, struct off_thread *thread,
         /* ran at the last read; waits since then, too short to be seen */
         struct run_interval on = thread_run_out(&thread->run, false, thread->poll.read_ns);
         off_waits_end(poll->waits, thread, &on);
-        thread->cut = wait_cut_begin(&poll->waits->ticks, thread->run.since_ns);
+        thread->cut = wait_cut_begin(&poll->waits->samples.ticks, thread->run.since_ns);
         struct run_interval wait = thread_run_in(&thread->run, on_ns);
         off_waits_end(poll->waits, thread, &wait);
     }
@@ -108,7 +108,7 @@ static void read_thread(struct off_poll *poll, struct off_thread *thread, uint64
     bool has_run = account.turns != last->account.turns || account.cpu_ns != last->account.cpu_ns;
     if (has_run || thread->run.state == RUN_ON)
         note_run(poll, thread, &account, now_ns);
-    last->pause_ns = has_run ? 0 : 2 * last->pause_ns + poll->waits->ticks.interval_ns;
+    last->pause_ns = has_run ? 0 : 2 * last->pause_ns + poll->waits->samples.ticks.interval_ns;
     uint64_t most_ns = PAUSE_MAX_NS * (1 + poll->tasks->count / THREADS_PER_PAUSE);
     if (last->pause_ns > most_ns)
         last->pause_ns = most_ns;

@@ -16,7 +16,6 @@
 #pragma once
 
 #include "record/off_cpu/off_looks.h"
-#include "record/off_cpu/off_waits.h"
 #include "record/off_cpu/file/off_writer.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/summary.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_records.h"
 
-#include "record/off_cpu/off_account.h"
+#include "record/off_cpu/waits/off_account.h"
+#include "record/off_cpu/waits/off_windows.h"
 
 /* The parent of the kernel's threads (kernel/kthread.c). */
 enum { KTHREADD = 2 };
@@ -18,7 +19,7 @@ static void put_end(const struct off_records *records, const struct off_thread *
                                     .since_ns = thread->file_ns,
                                     .lifetime_ns = end_ns - run->start_ns - lost_ns};
     if (!records->waits->is_quiet && !records->is_listed && end_ns > run->start_ns + lost_ns)
-        off_queue_put(records->waits->queue, &entry, NULL, 0);
+        off_queue_put(records->waits->samples.queue, &entry, NULL, 0);
 }
 
 void off_records_end_thread(struct off_records *records, struct off_thread *thread,
@@ -27,7 +28,7 @@ void off_records_end_thread(struct off_records *records, struct off_thread *thre
     struct run_interval interval = thread_run_end(&thread->run, time_ns);
     off_waits_end(records->waits, thread, &interval);
     off_account_end(thread);
-    off_waits_finish(records->waits, thread);
+    off_windows_finish(records->waits, thread);
     put_end(records, thread, interval.end_ns);
     off_thread_remove(records->tasks, thread);
 }
@@ -58,7 +59,7 @@ static void take_switch(struct off_records *records, const struct ring_record *r
     if (!is_out)
         thread->woken_ns += run_delay_turn(&thread->delay, thread->run.sums_ns[RUN_PREEMPTED]);
     if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
-        thread->cut = wait_cut_begin(&records->waits->ticks, interval.start_ns);
+        thread->cut = wait_cut_begin(&records->waits->samples.ticks, interval.start_ns);
     off_waits_end(records->waits, thread, &interval);
     if (is_out && records->is_listed)
         thread->is_left_out = !records->is_listed[record->processor];
@@ -108,7 +109,7 @@ static void take_exec(struct off_records *records, const struct ring_record *rec
 {
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
     if (thread)
-        off_waits_finish(records->waits, thread);
+        off_windows_finish(records->waits, thread);
     else
         thread = off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_ON,
                                 record->time_ns);
@@ -122,7 +123,7 @@ static void take_exec(struct off_records *records, const struct ring_record *rec
                                     .pid = (pid_t)record->pid,
                                     .tid = (pid_t)record->pid,
                                     .time_ns = record->time_ns};
-    off_queue_put(records->waits->queue, &entry, NULL, 0);
+    off_queue_put(records->waits->samples.queue, &entry, NULL, 0);
 }
 
 static void take_mapping(struct off_records *records, const struct ring_record *record)

@@ -2,7 +2,7 @@
 /* Records of the kernel rings, in the order of time, to threads and their intervals. */
 #pragma once
 
-#include "record/off_cpu/off_waits.h"
+#include "record/off_cpu/waits/off_waits.h"
 #include "record/perf_ring/rings/ring_record.h"
 
 #include <stdbool.h>

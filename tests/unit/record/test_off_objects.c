@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each object is described once, and descriptions never take most of the time. */
-#include "record/off_cpu/off_objects.h"
+#include "record/off_cpu/waits/off_objects.h"
 
 #include "base/clock.h"
 

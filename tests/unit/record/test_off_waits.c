@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From switch records to samples: the samples of a thread add up to its waits, whatever the looks have found. */
 #include "record/off_cpu/off_records.h"
+#include "record/off_cpu/waits/off_windows.h"
 #include "record/off_cpu/file/wait_frames.h"
 
 #include <fcntl.h>
@@ -27,7 +28,8 @@ static int set_up(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
     off_queue_open(&world->queue);
-    world->waits = (struct off_waits){.ticks = {10 * MS, 42, 256}, .queue = &world->queue};
+    world->waits =
+        (struct off_waits){.samples = {.ticks = {10 * MS, 42, 256}, .queue = &world->queue}};
     world->records = (struct off_records){.tasks = &world->tasks, .waits = &world->waits};
     *state = world;
     return 0;
@@ -84,7 +86,7 @@ static void look(struct world *world, uint64_t time_ns, uint64_t avma)
 
 static void flush(struct world *world, uint64_t time_ns)
 {
-    off_waits_flush(&world->waits, off_thread_find(&world->tasks, TID), time_ns);
+    off_windows_flush(&world->waits, off_thread_find(&world->tasks, TID), time_ns);
 }
 
 /* Weight and number of the samples with this frame next to the leaf, or, without, as the leaf. */
@@ -126,14 +128,14 @@ static void a_long_wait_has_its_exact_length(void **state)
     assert_int_equal(found.weight_ns, 204 * MS);
     assert_in_range(found.count, 19, 21);
     assert_int_equal(found.first_ns, 1001 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 204 * MS);
-    assert_int_equal(world->waits.sums.with_stack_ns, 204 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 204 * MS);
+    assert_int_equal(world->waits.samples.sums.with_stack_ns, 204 * MS);
 }
 
 static void an_object_has_the_time_of_its_waits(void **state)
 {
     struct world *world = *state;
-    struct off_objects *objects = &world->waits.objects;
+    struct off_objects *objects = &world->waits.samples.objects;
     int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
     uint32_t number = off_objects_find(objects, getpid(), descriptor);
     assert_int_equal(number, 1);
@@ -181,7 +183,7 @@ static void a_wait_without_a_look_is_not_explained(void **state)
     out(world, 1001 * MS);
     in(world, 1101 * MS);
     assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_UNSEEN)).weight_ns, 100 * MS);
-    assert_int_equal(world->waits.sums.unseen_ns, 100 * MS);
+    assert_int_equal(world->waits.samples.sums.unseen_ns, 100 * MS);
 }
 
 /* The look came late: its stack belongs to a later wait. */
@@ -241,7 +243,7 @@ static void waits_that_no_tick_has_met_are_named_at_the_end(void **state)
     struct found found = find(world, wait_frame_avma(WAIT_FRAME_SHORT));
     assert_int_equal(found.weight_ns, MS);
     assert_int_equal(found.first_ns, 1001 * MS);
-    assert_int_equal(world->waits.sums.short_ns, MS);
+    assert_int_equal(world->waits.samples.sums.short_ns, MS);
     assert_null(off_thread_find(&world->tasks, TID));
 }
 
@@ -254,8 +256,8 @@ static void a_preempted_thread_does_not_wait(void **state)
     in(world, 1091 * MS);
     flush(world, 1100 * MS);
     assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 90 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 0);
-    assert_int_equal(world->waits.sums.runnable_ns, 90 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 0);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 90 * MS);
 }
 
 static void preempt(struct world *world, uint64_t from_ns, uint64_t until_ns)
@@ -292,7 +294,7 @@ static void a_starved_thread_has_contiguous_samples(void **state)
     assert_int_equal(found.count, 2);
     in(world, 3005 * MS);
     assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 2004 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 2004 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 2004 * MS);
 }
 
 static struct run_account account; /* of the thread */
@@ -317,8 +319,8 @@ static void a_woken_thread_does_not_wait(void **state)
     in(world, 1205 * MS);
     assert_int_equal(find(world, 0x1000).weight_ns, 174 * MS);
     assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 30 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 174 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 30 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 174 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 30 * MS);
 }
 
 /* A look at 1012 ms has found the thread asleep. */
@@ -337,8 +339,8 @@ static void time_without_a_processor_before_the_look_is_sleep(void **state)
     account.delay_ns += 185 * MS;
     in(world, 1406 * MS);
     assert_int_equal(find(world, 0x1000).weight_ns, 219 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 219 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 185 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 219 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 185 * MS);
 }
 
 /* The account is read after the wake-up, before the record of the switch. */
@@ -354,7 +356,7 @@ static void a_wake_up_found_early_belongs_to_its_wait(void **state)
     in(world, 1205 * MS);
     take(world, PERF_RECORD_EXIT, 0, 1206 * MS);
     assert_int_equal(find(world, 0x1000).weight_ns, 174 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 30 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 30 * MS);
 }
 
 /* Of 50 waits of 1 ms, a tenth was time without a processor. */
@@ -374,7 +376,7 @@ static void short_waits_share_what_is_left_without_wake_ups(void **state)
     flush(world, time_ns + MS); /* the same number means nothing new */
     assert_int_equal(find(world, 0x1000).weight_ns, 45 * MS);
     assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 5 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 45 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 45 * MS);
 }
 
 /* The scheduler's account has 20 us more for each turn; the last 10 of 61 turns come after the last read of the
@@ -398,7 +400,7 @@ static void cpu_time_of_wake_ups_is_no_wait(void **state)
     }
     take(world, PERF_RECORD_EXIT, 0, time_ns);
     assert_int_equal(find(world, 0x1000).weight_ns, 60 * MS - 61 * MS / 50);
-    assert_int_equal(world->waits.sums.waiting_ns, 60 * MS - 61 * MS / 50);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 60 * MS - 61 * MS / 50);
 }
 
 static void excess_is_found_once(void **state)
@@ -432,12 +434,12 @@ static void an_account_newer_than_the_records_waits_for_them(void **state)
     in(world, 1003 * MS);
     out(world, 1006 * MS);
     flush(world, 1007 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 2 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 2 * MS);
     in(world, 1008 * MS);
     out(world, 1013 * MS - extra_ns);
     flush(world, 1014 * MS);
     in(world, 1015 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 6 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 6 * MS);
     assert_int_equal(off_thread_find(&world->tasks, TID)->excess.taken_ns, extra_ns);
 }
 
@@ -455,8 +457,8 @@ static void runnable_time_of_later_records_is_counted_once(void **state)
          PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1031 * MS);
     in(world, 1039 * MS);
     take(world, PERF_RECORD_EXIT, 0, 1040 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 29 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 8 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 29 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 8 * MS);
 }
 
 /* The turns before the exec count as turns of the thread. */
@@ -556,8 +558,8 @@ static void lost_records_make_no_wait(void **state)
     out(world, 1001 * MS);
     off_records_take(&world->records, &lost);
     in(world, 5000 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 0);
-    assert_int_equal(world->waits.sums.lost_ns, 3999 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 0);
+    assert_int_equal(world->waits.samples.sums.lost_ns, 3999 * MS);
     assert_int_equal(world->records.lost, 7);
     assert_int_equal(world->queue.entries.size, 0);
 }
@@ -580,10 +582,10 @@ static void sums_of_lost_records_are_those_of_schedstat(void **state)
     lose(world, 1003 * MS);
     in(world, 1103 * MS);
     take(world, PERF_RECORD_EXIT, 0, 1103 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 52 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 20 * MS);
-    assert_int_equal(world->waits.sums.lost_ns, 0);
-    assert_int_equal(world->waits.sums.filled_ns, 101 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 52 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 20 * MS);
+    assert_int_equal(world->waits.samples.sums.lost_ns, 0);
+    assert_int_equal(world->waits.samples.sums.filled_ns, 101 * MS);
 }
 
 /* Sum of all samples. */
@@ -618,9 +620,9 @@ static void a_part_written_before_a_loss_is_written_once(void **state)
     in(world, 1402 * MS);
     account.cpu_ns = 12 * MS;
     take(world, PERF_RECORD_EXIT, 0, 1402 * MS);
-    assert_int_equal(world->waits.sums.lost_ns, 0);
+    assert_int_equal(world->waits.samples.sums.lost_ns, 0);
     assert_in_range(weight_of_all(world), 388 * MS, 391 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns + world->waits.sums.runnable_ns,
+    assert_int_equal(world->waits.samples.sums.waiting_ns + world->waits.samples.sums.runnable_ns,
                      weight_of_all(world));
 }
 
@@ -658,7 +660,7 @@ static void a_thread_that_has_not_run_waits_across_lost_records(void **state)
     account = (struct run_account){.cpu_ns = 3 * MS, .turns = 6};
     flush(world, 3000 * MS);
     assert_int_equal(find(world, 0x2000).weight_ns, 0);
-    assert_int_equal(world->waits.sums.lost_ns, 0);
+    assert_int_equal(world->waits.samples.sums.lost_ns, 0);
 }
 
 static void time_before_sampling_does_not_count(void **state)
@@ -671,7 +673,7 @@ static void time_before_sampling_does_not_count(void **state)
     off_waits_restart(&world->waits, off_thread_find(&world->tasks, TID), 1101 * MS);
     in(world, 1201 * MS);
     assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_UNSEEN)).weight_ns, 100 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 100 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 100 * MS);
 }
 
 /* execve() by another thread than the first: the first has ended, the caller gets its id. */
@@ -684,8 +686,8 @@ static void records_lost_before_sampling_have_no_effect(void **state)
     off_records_take(&world->records, &lost);
     off_waits_restart(&world->waits, off_thread_find(&world->tasks, TID), 1100 * MS);
     in(world, 1200 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 100 * MS);
-    assert_int_equal(world->waits.sums.lost_ns, 0);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 100 * MS);
+    assert_int_equal(world->waits.samples.sums.lost_ns, 0);
 }
 
 static void an_exec_ends_the_other_threads(void **state)
@@ -703,7 +705,7 @@ static void an_exec_ends_the_other_threads(void **state)
     assert_null(off_thread_find(&world->tasks, TID));
     assert_int_equal(off_thread_find(&world->tasks, PID)->run.state, RUN_ON);
     assert_int_equal(off_process_find(&world->tasks, PID)->program_ns, 1050 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 49 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 49 * MS);
 }
 
 /* The last switch of an ended task comes behind its EXIT. */
@@ -745,8 +747,8 @@ static void waits_count_by_the_processor_of_their_start(void **state)
     switch_on(world, 1, false, 1020 * MS);
     switch_on(world, 1, true, 1030 * MS);
     switch_on(world, 0, false, 1070 * MS);
-    assert_int_equal(world->waits.sums.waiting_ns, 10 * MS);
-    assert_int_equal(world->waits.sums.runnable_ns, 0);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 10 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/off_account.h"
+#include "record/off_cpu/waits/off_account.h"
 
 /* Of a thread without a processor. The account of a turn under way is as old as the latest timer
  * interrupt, and an account may be newer than the records. */
@@ -26,6 +26,12 @@ int64_t off_account_take(struct off_thread *thread, const struct run_account *ac
 int64_t off_account_take_delay(struct off_thread *thread, const struct run_account *account)
 {
     return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
+}
+
+uint64_t off_account_part(int64_t amount_ns, uint64_t sum_ns)
+{
+    uint64_t part_ns = amount_ns > 0 ? (uint64_t)amount_ns : 0;
+    return part_ns < sum_ns ? part_ns : sum_ns;
 }
 
 void off_account_end(struct off_thread *thread)

@@ -13,3 +13,6 @@ int64_t off_account_take_delay(struct off_thread *thread, const struct run_accou
 
 /* The thread has ended, and schedstat with it: the rest of the CPU time is estimated. */
 void off_account_end(struct off_thread *thread);
+
+/* The part of a sum that the amount takes: at most the sum; 0 for a negative amount. */
+uint64_t off_account_part(int64_t amount_ns, uint64_t sum_ns);

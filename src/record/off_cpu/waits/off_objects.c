@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/off_objects.h"
+#include "record/off_cpu/waits/off_objects.h"
 
 #include "base/clock.h"
 #include "base/containers/array.h"

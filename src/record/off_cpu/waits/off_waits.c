@@ -1,59 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/off_waits.h"
+#include "record/off_cpu/waits/off_waits.h"
 
-#include "record/off_cpu/file/wait_frames.h"
-#include "record/off_cpu/off_account.h"
+#include "record/off_cpu/waits/off_account.h"
 
 /* The clock of the scheduler's account and that of the records differ by less. */
 enum { BACKDATED_MIN_NS = 100000 };
-
-/* stack NULL: only the frame, with a number. */
-static void put(struct off_waits *waits, const struct off_thread *thread,
-                const struct wait_piece *piece, const struct look_stack *stack,
-                enum wait_frame frame, uint64_t number)
-{
-    const uint64_t avma = wait_frame_avma(frame);
-    size_t count = stack ? stack->frame_count : 1;
-    struct off_entry entry = {
-        .kind = OFF_ENTRY_SAMPLE,
-        .pid = thread->process->pid,
-        .tid = thread->tid,
-        .time_ns = piece->start_ns,
-        .since_ns = thread->file_ns,
-        .program_ns = thread->process->program_ns,
-        .sample = {.weight_ns = piece->end_ns - piece->start_ns,
-                   .frame_count = (uint32_t)count,
-                   .object_number = number},
-    };
-    if (stack) {
-        entry.sample.kernel_count = stack->kernel_count;
-        entry.sample.object_avma = stack->object_avma;
-        entry.sample.object_number = stack->object_number;
-    }
-    if (piece->end_ns > piece->start_ns)
-        off_queue_put(waits->queue, &entry, stack ? stack->frames : &avma, 8 * count);
-}
-
-static void put_frame(struct off_waits *waits, const struct off_thread *thread,
-                      const struct wait_piece *piece, enum wait_frame frame)
-{
-    put(waits, thread, piece, NULL, frame, 0);
-}
-
-/* stack NULL: not seen. */
-static void put_wait(struct off_waits *waits, const struct off_thread *thread,
-                     const struct wait_piece *piece, const struct look_stack *stack)
-{
-    uint64_t length_ns = piece->end_ns - piece->start_ns;
-    if (stack) {
-        waits->sums.with_stack_ns += length_ns;
-        off_objects_add(&waits->objects, stack->descriptor_object, length_ns);
-        put(waits, thread, piece, stack, WAIT_FRAME_UNSEEN, 0);
-    } else {
-        waits->sums.unseen_ns += length_ns;
-        put_frame(waits, thread, piece, WAIT_FRAME_UNSEEN);
-    }
-}
 
 static void add_to_look(struct off_waits *waits, struct off_thread *thread)
 {
@@ -88,60 +39,18 @@ static void drop_look(struct off_thread *thread)
     thread->look = (struct wait_look){.stack = NULL};
 }
 
-/* A look after the end of the wait was at a later wait. */
-static struct look_stack *stack_of(const struct off_thread *thread, uint64_t end_ns)
+struct look_stack *off_waits_stack(const struct off_thread *thread, uint64_t end_ns)
 {
     return thread->look.end_ns <= end_ns ? thread->look.stack : NULL;
-}
-
-static void cut_wait(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns,
-                     bool is_over, const struct look_stack *stack)
-{
-    struct wait_piece piece;
-    while (wait_cut_next(&thread->cut, &waits->ticks, until_ns, is_over, &piece))
-        put_wait(waits, thread, &piece, stack);
-}
-
-static void add_short_runnable(struct off_waits *waits, struct off_thread *thread,
-                               uint64_t start_ns, uint64_t end_ns)
-{
-    waits->sums.runnable_ns += end_ns - start_ns;
-    short_waits_add(&thread->runnable, start_ns, end_ns);
-}
-
-static void add_runnable(struct off_waits *waits, struct off_thread *thread, uint64_t start_ns,
-                         uint64_t end_ns)
-{
-    const struct wait_piece piece = {start_ns, end_ns};
-    if (end_ns - start_ns < 2 * waits->ticks.interval_ns) {
-        add_short_runnable(waits, thread, start_ns, end_ns);
-        return;
-    }
-    waits->sums.runnable_ns += end_ns - start_ns;
-    put_frame(waits, thread, &piece, WAIT_FRAME_RUNNABLE);
-}
-
-/* Without a processor for two ticks or more: contiguous samples, one for each window. */
-static void put_runnable(struct off_waits *waits, struct off_thread *thread, uint64_t start_ns,
-                         uint64_t end_ns)
-{
-    struct wait_piece piece = {start_ns, end_ns};
-    if (thread->ready_ns > start_ns)
-        piece.start_ns = thread->ready_ns;
-    if (piece.end_ns <= piece.start_ns)
-        return;
-    waits->sums.runnable_ns += piece.end_ns - piece.start_ns;
-    put_frame(waits, thread, &piece, WAIT_FRAME_RUNNABLE);
-    thread->ready_ns = end_ns;
 }
 
 static void end_runnable(struct off_waits *waits, struct off_thread *thread,
                          const struct run_interval *interval)
 {
     if (thread->ready_ns > interval->start_ns)
-        put_runnable(waits, thread, interval->start_ns, interval->end_ns);
+        wait_samples_put_runnable(&waits->samples, thread, interval->start_ns, interval->end_ns);
     else
-        add_runnable(waits, thread, interval->start_ns, interval->end_ns);
+        wait_samples_add_runnable(&waits->samples, thread, interval->start_ns, interval->end_ns);
 }
 
 void off_waits_take_account(struct off_thread *thread, const struct run_account *account)
@@ -179,15 +88,8 @@ static int64_t take_woken(struct off_waits *waits, struct off_thread *thread)
 void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
 {
     drop_look(thread);
-    thread->cut = wait_cut_begin(&waits->ticks, thread->run.since_ns);
+    thread->cut = wait_cut_begin(&waits->samples.ticks, thread->run.since_ns);
     add_to_look(waits, thread);
-}
-
-/* At most the sum; 0 for a negative amount. */
-static uint64_t part_of(int64_t amount_ns, uint64_t sum_ns)
-{
-    uint64_t part_ns = amount_ns > 0 ? (uint64_t)amount_ns : 0;
-    return part_ns < sum_ns ? part_ns : sum_ns;
 }
 
 /* New runnable time began before a look that has found the thread asleep: it is sleep. The kernel
@@ -198,7 +100,7 @@ static bool is_sleep(const struct off_thread *thread, const struct run_interval 
                      int64_t woken_ns)
 {
     int64_t new_ns = thread->woken_ns + woken_ns - thread->look.woken_ns;
-    return stack_of(thread, interval->end_ns) &&
+    return off_waits_stack(thread, interval->end_ns) &&
            new_ns > (int64_t)(interval->end_ns - thread->look.begin_ns) + BACKDATED_MIN_NS;
 }
 
@@ -217,12 +119,14 @@ static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
     }
     int64_t early_ns = thread->woken_ns - (int64_t)thread->shorts.sum_ns;
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
-    uint64_t part_ns = part_of(woken_ns + (early_ns > 0 ? early_ns : 0), open_ns);
+    uint64_t part_ns = off_account_part(woken_ns + (early_ns > 0 ? early_ns : 0), open_ns);
     thread->woken_ns += woken_ns - (int64_t)part_ns;
     if (thread->delay.turns_ahead)
-        add_short_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
+        wait_samples_add_short_runnable(&waits->samples, thread, interval->end_ns - part_ns,
+                                        interval->end_ns);
     else if (part_ns)
-        add_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
+        wait_samples_add_runnable(&waits->samples, thread, interval->end_ns - part_ns,
+                                  interval->end_ns);
     return interval->end_ns - part_ns;
 }
 
@@ -230,12 +134,12 @@ static void end_wait(struct off_waits *waits, struct off_thread *thread,
                      const struct run_interval *interval)
 {
     uint64_t end_ns = interval->end_ns;
-    struct look_stack *stack = stack_of(thread, end_ns);
-    if (wait_is_long(&thread->cut, &waits->ticks, end_ns))
+    struct look_stack *stack = off_waits_stack(thread, end_ns);
+    if (wait_is_long(&thread->cut, &waits->samples.ticks, end_ns))
         end_ns = woken_at_ns(waits, thread, interval);
-    waits->sums.waiting_ns += end_ns - interval->start_ns;
-    if (wait_is_long(&thread->cut, &waits->ticks, end_ns)) {
-        cut_wait(waits, thread, end_ns, true, stack);
+    waits->samples.sums.waiting_ns += end_ns - interval->start_ns;
+    if (wait_is_long(&thread->cut, &waits->samples.ticks, end_ns)) {
+        wait_samples_cut(&waits->samples, thread, end_ns, true, stack);
     } else {
         short_waits_add(&thread->shorts, interval->start_ns, end_ns);
         if (stack)
@@ -280,8 +184,8 @@ static void fill_lost(struct off_waits *waits, struct off_thread *thread,
                         thread->run.sums_ns[RUN_ON]);
     thread->woken_ns +=
         run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
-    waits->sums.filled_ns += interval->end_ns - interval->start_ns;
-    waits->sums.waiting_ns += waited_ns + left_ns;
+    waits->samples.sums.filled_ns += interval->end_ns - interval->start_ns;
+    waits->samples.sums.waiting_ns += waited_ns + left_ns;
     short_waits_add(&thread->shorts, interval->end_ns - left_ns, interval->end_ns);
 }
 
@@ -304,7 +208,7 @@ static void end_lost(struct off_waits *waits, struct off_thread *thread,
     } else if (is_known) {
         fill_lost(waits, thread, interval, &account);
     } else {
-        waits->sums.lost_ns += length_ns;
+        waits->samples.sums.lost_ns += length_ns;
         thread->excess.has_base = false; /* CPU time without records */
     }
     drop_look(thread);
@@ -323,7 +227,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
         end_runnable(waits, thread, interval);
         break;
     case RUN_ON:
-        waits->sums.on_ns += interval->end_ns - interval->start_ns;
+        waits->samples.sums.on_ns += interval->end_ns - interval->start_ns;
         add_to_look(waits, thread); /* for its account, if it does not wait */
         break;
     case RUN_LOST:
@@ -334,74 +238,8 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
     }
 }
 
-/* The sum as one sample, from the first of the waits on. */
-static void put_sum(struct off_waits *waits, const struct off_thread *thread,
-                    struct short_waits *shorts, enum wait_frame frame)
-{
-    const struct wait_piece piece = {shorts->since_ns, shorts->since_ns + shorts->sum_ns};
-    put(waits, thread, &piece, NULL, frame, shorts->intervals);
-    short_waits_clear(shorts);
-}
-
-static void share(struct off_waits *waits, struct off_thread *thread)
-{
-    struct short_waits *shorts = &thread->shorts;
-    for (size_t i = 0; i < shorts->count; i++) {
-        struct wait_piece piece = {.start_ns = shorts->met[i].start_ns};
-        piece.end_ns = piece.start_ns + short_waits_part_ns(shorts, i);
-        put_wait(waits, thread, &piece, shorts->met[i].stack);
-    }
-    short_waits_clear(shorts);
-}
-
-/* Moves runnable time out of the sum of the short waits, or back. */
-static void move_woken(struct off_waits *waits, struct off_thread *thread)
-{
-    struct short_waits *shorts = &thread->shorts, *runnable = &thread->runnable;
-    uint64_t part_ns = part_of(thread->woken_ns, shorts->sum_ns);
-    uint64_t back_ns = part_of(-thread->woken_ns, runnable->sum_ns);
-    thread->woken_ns += (int64_t)(back_ns - part_ns);
-    shorts->sum_ns -= part_ns;
-    runnable->sum_ns -= back_ns;
-    waits->sums.waiting_ns += back_ns - part_ns;
-    waits->sums.runnable_ns -= back_ns;
-    if (part_ns)
-        add_runnable(waits, thread, shorts->since_ns, shorts->since_ns + part_ns);
-    if (back_ns)
-        short_waits_add(shorts, runnable->since_ns, runnable->since_ns + back_ns);
-}
-
-static void reduce(int64_t *excess_ns, uint64_t *sum_ns, uint64_t *total_ns)
-{
-    uint64_t part_ns = part_of(*excess_ns, *sum_ns);
-    *excess_ns -= (int64_t)part_ns;
-    *sum_ns -= part_ns;
-    *total_ns -= part_ns;
-}
-
-static void drop_excess(struct off_waits *waits, struct off_thread *thread)
-{
-    reduce(&thread->excess_ns, &thread->shorts.sum_ns, &waits->sums.waiting_ns);
-    reduce(&thread->excess_ns, &thread->runnable.sum_ns, &waits->sums.runnable_ns);
-}
-
-/* A woken thread does not wait any more, though its switch record is still to come. Nor does one
- * with later turns in the account. */
-static bool is_waiting(struct off_waits *waits, const struct off_thread *thread, uint64_t until_ns)
-{
-    if (thread->run.state != RUN_BLOCKED || thread->is_left_out || thread->delay.turns_ahead ||
-        !wait_is_long(&thread->cut, &waits->ticks, until_ns) ||
-        (thread->look.stack && !stack_of(thread, until_ns)))
-        return false;
-    if (!waits->is_runnable || waits->checks_left == 0)
-        return true;
-    waits->checks_left--;
-    return !waits->is_runnable(thread->process->pid, thread->tid);
-}
-
-/* After lost records. A thread that has not run since the look still waits; the others are looked
- * at again. */
-static void resume(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)
+/* A thread that has not run since the look still waits; the others are looked at again. */
+void off_waits_resume(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)
 {
     struct run_account account;
     bool is_known = read_account(waits, thread, &account);
@@ -414,43 +252,10 @@ static void resume(struct off_waits *waits, struct off_thread *thread, uint64_t 
     off_waits_begin(waits, thread);
 }
 
-void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns)
-{
-    if (waits->is_quiet)
-        return;
-    if (thread->run.state == RUN_LOST)
-        resume(waits, thread, until_ns);
-    off_waits_read_account(waits, thread);
-    move_woken(waits, thread);
-    drop_excess(waits, thread);
-    if (thread->shorts.count > 0)
-        share(waits, thread);
-    if (thread->runnable.sum_ns > 0)
-        put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
-    bool is_preempted = thread->run.state == RUN_PREEMPTED && !thread->is_left_out;
-    if (is_preempted && until_ns > thread->run.since_ns + 2 * waits->ticks.interval_ns)
-        put_runnable(waits, thread, thread->run.since_ns, until_ns);
-    if (is_waiting(waits, thread, until_ns))
-        cut_wait(waits, thread, until_ns, false, thread->look.stack);
-}
-
-void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
-{
-    if (waits->is_quiet)
-        return;
-    move_woken(waits, thread);
-    drop_excess(waits, thread);
-    if (thread->shorts.count > 0)
-        share(waits, thread);
-    waits->sums.short_ns += thread->shorts.sum_ns;
-    put_sum(waits, thread, &thread->shorts, WAIT_FRAME_SHORT);
-    put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
-}
-
 void off_waits_change_ticks(struct off_waits *waits, struct off_thread *thread)
 {
     if (thread->cut.start_ns)
-        wait_cut_change(&thread->cut, &waits->ticks);
+        wait_cut_change(&thread->cut, &waits->samples.ticks);
 }
 
 void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)

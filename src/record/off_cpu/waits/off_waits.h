@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the intervals of a thread to its samples.
+ * From the intervals of a thread to its samples; off_windows.h ends the windows.
  *
  *     blocked, two ticks or more     a sample for each tick, now and at the end of each window
  *     blocked, shorter               shared at the end of the window; a window without a met wait
@@ -12,26 +12,15 @@
  */
 #pragma once
 
-#include "record/off_cpu/file/off_queue.h"
-#include "record/off_cpu/off_objects.h"
 #include "record/off_cpu/off_tasks.h"
+#include "record/off_cpu/waits/wait_samples.h"
 #include "record/procfs/blocked/blocked_call.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sums of all threads. */
-struct off_sums {
-    uint64_t waiting_ns, runnable_ns, lost_ns;
-    uint64_t on_ns;     /* on a processor, by the records */
-    uint64_t filled_ns; /* without records, with the sums of schedstat */
-    /* Parts of waiting_ns: with a stack; shorter than two ticks and not met; not seen. */
-    uint64_t with_stack_ns, short_ns, unseen_ns;
-};
-
 struct off_waits {
-    struct wait_ticks ticks;
-    struct off_queue *queue;
+    struct wait_samples samples;
     bool is_quiet; /* sampling has not begun */
     /* schedstat of a thread: 0 or a negative errno; NULL: not read. */
     int (*read_account)(pid_t pid, pid_t tid, struct run_account *account);
@@ -39,8 +28,6 @@ struct off_waits {
      * calls are left in this window. */
     bool (*is_runnable)(pid_t pid, pid_t tid);
     uint32_t checks_left;
-    struct off_sums sums;
-    struct off_objects objects;
     struct off_thread *to_look; /* threads in a wait without a look */
 };
 
@@ -56,12 +43,12 @@ void off_waits_take_account(struct off_thread *thread, const struct run_account 
 /* schedstat of a thread that has run since the last read. */
 void off_waits_read_account(struct off_waits *waits, struct off_thread *thread);
 
-/* Writes what the thread's window has, and the wait under way up to this time. */
-void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns);
-/* The last window of the thread, or of its program. */
-void off_waits_finish(struct off_waits *waits, struct off_thread *thread);
+/* The thread goes on after lost records. */
+void off_waits_resume(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns);
+/* The stack of the wait that ends now; NULL: none, or the look was at a later wait. */
+struct look_stack *off_waits_stack(const struct off_thread *thread, uint64_t end_ns);
 
-/* The interval of the ticks has changed. After off_waits_flush(). */
+/* The interval of the ticks has changed. After off_windows_flush(). */
 void off_waits_change_ticks(struct off_waits *waits, struct off_thread *thread);
 
 /* Sampling begins: what was before does not count. */

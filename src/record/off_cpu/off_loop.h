@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loop of the off-CPU thread: reads records, looks at waiting threads at ticks, ends windows.
+ * The loop alone knows all parts that the thread uses.
+ */
+#pragma once
+
+#include "record/off_cpu/off_looks.h"
+#include "record/off_cpu/off_poll.h"
+#include "record/off_cpu/off_records.h"
+#include "record/off_cpu/off_rings.h"
+#include "record/off_cpu/time/switch_storm.h"
+#include "record/off_cpu/time/tick_pace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct off_loop {
+    struct off_rings rings;
+    struct off_tasks tasks;
+    struct off_waits waits;
+    struct off_looks looks;
+    struct off_records records;
+    struct off_poll poll;
+    bool is_polled;    /* no switch records: the kernel refuses the events */
+    uint32_t root_pid; /* atomic: of the polled tree; 0: does not run yet */
+    int wake_fd;       /* ends the wait for work; owned by the caller */
+    uint32_t stop;     /* atomic */
+    uint64_t begin_ns; /* atomic: end of the delay before sampling; 0: not yet */
+    uint64_t next_tick, flush_due_ns;
+    struct tick_pace pace;
+    uint64_t longest_ns; /* interval of ticks */
+    struct switch_storm window;
+    uint64_t storm;     /* switches a second that have ended the records; 0: none */
+    uint64_t record_ns; /* the latest look that has found a record */
+    uint64_t cpu_ns;    /* of the thread, when it has ended */
+};
+
+/* A zeroed loop: connects its parts with each other and with the queue of the writer. */
+void off_loop_connect(struct off_loop *loop, struct off_queue *queue, uint64_t interval_ns);
+
+/* Short waits share their sum this often. */
+uint64_t off_loop_window_ns(const struct off_loop *loop);
+
+/* Runs until stop is set, then ends all waits. */
+void off_loop_run(struct off_loop *loop);
