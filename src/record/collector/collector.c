@@ -196,13 +196,17 @@ static uint64_t not_past_delay_ns(const struct collector *collector, uint64_t wa
 static uint64_t next_wait_ns(struct collector *collector)
 {
     struct poll_interval *poll = &collector->poll;
+    bool has_copies = collector->config.summary->misses != collector->misses_before;
+    if (has_copies)
+        collector->last_copy_ns = collector->round.now_ns;
     const struct poll_facts facts = {
         .has_pending = collector->pending.count > 0,
-        .has_stack_copies = collector->config.summary->misses != collector->misses_before,
+        .has_stack_copies = has_copies,
         .waits_for_rusage = collector->watch.waits_for_rusage,
         .was_rung = collector->handshake.doorbell != collector->doorbell_before,
         .fullest_bytes = collector->drain.fullest_bytes,
         .silent_ns = collector->round.now_ns - collector->last_wrote_ns,
+        .copies_age_ns = collector->round.now_ns - collector->last_copy_ns,
     };
     bool can_sleep_long = collector->can_idle && poll_interval_is_idle(poll, &facts) &&
                           idle_wakeup_arm(&collector->processes, collector->samples.period_ns);

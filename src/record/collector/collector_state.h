@@ -82,6 +82,7 @@ struct collector {
     uint64_t look_due_ns, look_wait_ns;
     uint64_t last_checkpoint_ns;
     uint64_t last_wrote_ns;   /* the last round that wrote a record */
+    uint64_t last_copy_ns;    /* the last round that finished stack copies */
     uint32_t doorbell_before; /* at the start of the round */
     uint64_t misses_before;
     uint64_t foreign_cuts_before; /* stacks cut on a fiber, before the round */

@@ -4,10 +4,12 @@
  * small cost of rec. Pure arithmetic.
  *
  *     stack copies arrive, a rusage is missing     1 ms
- *     the doorbell was rung                        4 ms
+ *     the doorbell was rung                        4 ms; less where rings fill sooner
  *     rings fill                                   as before, or half
  *     no record for 0.2 s                          0.9 s, if processes can wake the collector
- *     otherwise                                    twice as long as before, at most 32 ms
+ *     otherwise                                    twice as long as before, at most 32 ms; a
+ *                                                  quarter at high rates, until 0.2 s have passed
+ *                                                  without a stack copy
  *
  * A pause keeps the rate's limit, too: the first burst of deep stacks must fit.
  */
@@ -20,8 +22,9 @@
 
 struct poll_interval {
     uint64_t wait_ns, longest_ns;
-    bool may_idle; /* the rate allows a long sleep */
-    bool is_short; /* the rate does not allow the usual longest wait */
+    uint64_t burst_ns; /* in place of longest_ns, while large records may come at any time */
+    bool may_idle;     /* the rate allows a long sleep */
+    bool is_short;     /* the rate does not allow the usual longest wait */
 };
 
 /* Facts of the last round. */
@@ -32,6 +35,7 @@ struct poll_facts {
     bool was_rung;          /* by a process or the compiler */
     uint64_t fullest_bytes; /* content of the fullest ring */
     uint64_t silent_ns;     /* since the last round with a written record */
+    uint64_t copies_age_ns; /* since the last round with has_stack_copies */
 };
 
 /* period_ns: between two samples of a thread; 0: as short as the program can make it. */

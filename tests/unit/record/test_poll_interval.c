@@ -103,6 +103,24 @@ static void what_is_under_way_is_taken_soon(void **state)
                      4 * MS);
 }
 
+/* 60 samples fill a ring with copies of 8 KiB: at most 15 come between two rounds. */
+static void copies_at_high_rates_keep_the_sleep_short_for_a_while(void **state)
+{
+    (void)state;
+    const struct poll_facts recent = {.copies_age_ns = 100 * MS}, old = {.copies_age_ns = 300 * MS};
+    const struct poll_facts rung = {.was_rung = true, .copies_age_ns = 300 * MS};
+    struct poll_interval fast = started(MS / 10), usual = started(MS);
+    for (int round = 0; round < 10; round++) {
+        assert_true(poll_interval_next(&fast, &recent, false) <= 3 * MS / 2 + MS / 10);
+        poll_interval_next(&usual, &recent, false);
+    }
+    assert_int_equal(usual.wait_ns, 32 * MS);
+    assert_true(poll_interval_next(&fast, &rung, false) <= 3 * MS / 2 + MS / 10);
+    for (int round = 0; round < 10; round++)
+        poll_interval_next(&fast, &old, false);
+    assert_int_equal(fast.wait_ns, fast.longest_ns);
+}
+
 static void full_rings_halve_the_sleep(void **state)
 {
     (void)state;
@@ -138,6 +156,7 @@ int main(void)
         cmocka_unit_test(a_round_without_a_sleep_is_followed_by_sleeps),
         cmocka_unit_test(the_longest_sleep_fits_the_rate),
         cmocka_unit_test(what_is_under_way_is_taken_soon),
+        cmocka_unit_test(copies_at_high_rates_keep_the_sleep_short_for_a_while),
         cmocka_unit_test(full_rings_halve_the_sleep),
         cmocka_unit_test(only_silence_at_low_rates_is_slept_through),
     };

@@ -220,11 +220,14 @@ static void a_ring_that_fills_up_takes_smaller_copies(void **state)
                                : copy->root_bytes <= ROOT_BYTES_KEPT);
         assert_true(copies < 2 ? bytes == RECORD_COPY_BYTES_MAX
                                : bytes < RECORD_COPY_BYTES_MAX / 8);
-        assert_in_range(copy->leaf_bytes, copies < 2 ? LEAF_BYTES_MAX : bytes / 8 - 8, bytes / 8);
+        assert_true(copies < 2
+                        ? copy->leaf_bytes == LEAF_BYTES_MAX
+                        : copy->leaf_bytes + 8 >= bytes / 8 && copy->leaf_bytes <= bytes / 8);
         before = bytes;
         place = at.thread.ring.head - at.thread.ring.base;
     }
-    assert_true(copies > 15);
+    /* 12 ms at 9999 Hz: the launcher may wait for a processor for two ticks of 4 ms. */
+    assert_true(copies > 120);
 }
 
 static void a_check_carries_the_walk_and_what_to_compare_it_with(void **state)
