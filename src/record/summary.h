@@ -5,7 +5,7 @@
 #include "base/containers/buffer.h"
 #include "record/namespaces/namespace_ids.h"
 #include "record/options.h"
-#include "record/procfs/kernel_symbols.h"
+#include "record/procfs/kernel/kernel_symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "record/kernel_time/kernel_samples.h"
 
 #include "record/kernel_time/kernel_copy.h"
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 #include "record/procfs/processors.h"
 #include "record/tables/thread_table.h"
 #include "wire/atomic.h"

@@ -3,7 +3,7 @@
 
 #include "record/attach/refusal.h"
 #include "record/perf_ring/thread_events.h"
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 #include "record/procfs/sysctl.h"
 
 #include <errno.h>

@@ -10,7 +10,6 @@
 #include "wire/session.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 /* Mappings are read again at the earliest after this many times the duration of a read. */
@@ -21,8 +20,11 @@ enum { MAPPINGS_MAX = 4096 };
 int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files,
                    bool with_kernel_stacks)
 {
-    if (with_kernel_stacks)
-        kernel_stacks_open(&looks->kernel, open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+    if (with_kernel_stacks) {
+        struct kernel_symbols symbols;
+        kernel_symbols_open_running(&symbols);
+        kernel_stacks_open(&looks->kernel, &symbols);
+    }
     return ring_modules_open(&looks->modules, open_files);
 }
 

@@ -5,7 +5,7 @@
 #include "record/off_cpu/off_attach.h"
 #include "record/off_cpu/off_loop.h"
 #include "record/off_cpu/off_summary.h"
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 #include "record/procfs/processors.h"
 #include "wire/atomic.h"
 

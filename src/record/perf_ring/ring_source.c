@@ -6,7 +6,7 @@
 #include "record/perf_ring/ring_task_records.h"
 #include "record/procfs/proc.h"
 #include "record/events/event_list.h"
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's place and build-id, from made texts of /proc/kallsyms and /sys/kernel/notes. */
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -31,10 +31,17 @@ static int memory_file(const char *text)
     return fd;
 }
 
+static void open_stacks(struct kernel_stacks *stacks, const char *text)
+{
+    struct kernel_symbols symbols;
+    kernel_symbols_open(&symbols, memory_file(text));
+    kernel_stacks_open(stacks, &symbols);
+}
+
 static size_t parse(const char *text, uint64_t *frames)
 {
     struct kernel_stacks stacks;
-    kernel_stacks_open(&stacks, memory_file(symbols_text));
+    open_stacks(&stacks, symbols_text);
     size_t count = kernel_stacks_parse(&stacks, text, frames);
     uint64_t again[KERNEL_STACK_FRAMES_MAX];
     assert_int_equal(kernel_stacks_parse(&stacks, text, again), count);
@@ -95,7 +102,7 @@ static void a_symbol_table_without_lines_gives_no_frames(void **state)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         uint64_t frames[KERNEL_STACK_FRAMES_MAX];
         struct kernel_stacks stacks;
-        kernel_stacks_open(&stacks, memory_file(texts[i]));
+        open_stacks(&stacks, texts[i]);
         assert_int_equal(kernel_stacks_parse(&stacks, "[<0>] wait_here+0x1/0x40\n", frames), 0);
         kernel_stacks_close(&stacks);
     }
@@ -148,7 +155,7 @@ static void found_functions_have_names_for_all_of_their_addresses(void **state)
     (void)state;
     struct kernel_stacks stacks;
     uint64_t frames[KERNEL_STACK_FRAMES_MAX];
-    kernel_stacks_open(&stacks, memory_file(symbols_text));
+    open_stacks(&stacks, symbols_text);
     kernel_stacks_parse(&stacks,
                         "[<0>] wait_alias+0x3/0x40\n[<0>] wait_here+0x1/0x40\n"
                         "[<0>] __x64_sys_wait+0x7/0x80\n[<0>] wait_here+0x4/0x20 [module]\n",

@@ -2,7 +2,7 @@
 #include "record/attach/snapshot/snapshot_capture.h"
 
 #include "base/clock.h"
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 #include "record/sample/task_records.h"
 #include "record/tables/mapping_record.h"
 

@@ -16,7 +16,6 @@
 #include "record/procfs/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -227,7 +226,9 @@ static int open_reader(struct reader *reader, const struct snapshot_request *req
         err = snapshot_capture_open(&reader->capture, snapshot, reader->map, request->capture_fd);
     if (err == 0 && request->with_kernel_stacks && kernel_stacks_are_permitted()) {
         snapshot_capture_map_kernel(&reader->capture);
-        kernel_stacks_open(&reader->kernel, open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+        struct kernel_symbols symbols;
+        kernel_symbols_open_running(&symbols);
+        kernel_stacks_open(&reader->kernel, &symbols);
     }
     return err;
 }

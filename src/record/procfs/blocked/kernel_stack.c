@@ -2,7 +2,7 @@
 #include "record/procfs/blocked/kernel_stack.h"
 
 #include "base/containers/array.h"
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,10 +25,9 @@ bool kernel_stacks_are_permitted(void)
     return is_permitted && kernel_image_read(&image) == 0;
 }
 
-void kernel_stacks_open(struct kernel_stacks *stacks, int symbols_fd)
+void kernel_stacks_open(struct kernel_stacks *stacks, const struct kernel_symbols *symbols)
 {
-    *stacks = (struct kernel_stacks){.lines = intern_new()};
-    kernel_symbols_open(&stacks->symbols, symbols_fd);
+    *stacks = (struct kernel_stacks){.symbols = *symbols, .lines = intern_new()};
     stacks->is_on = stacks->lines != NULL;
 }
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/containers/intern.h"
-#include "record/procfs/kernel_symbols.h"
+#include "record/procfs/kernel/kernel_symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +30,8 @@ struct kernel_stacks { /* zeros: closed */
 /* Whether this process may read the kernel stacks of others, and addresses of functions. */
 bool kernel_stacks_are_permitted(void);
 
-/* symbols_fd: of /proc/kallsyms, from now on owned. Without memory, nothing is on. */
-void kernel_stacks_open(struct kernel_stacks *stacks, int symbols_fd);
+/* The symbols are owned from now on. Without memory, nothing is on. */
+void kernel_stacks_open(struct kernel_stacks *stacks, const struct kernel_symbols *symbols);
 void kernel_stacks_close(struct kernel_stacks *stacks);
 
 /* The return addresses, innermost first; frames without an address are left out. Returns their

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/procfs/kernel_image.h"
+#include "record/procfs/kernel/kernel_image.h"
 
 #include "base/files/io.h"
 #include "elf/build_id_note.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/procfs/kernel_symbols.h"
+#include "record/procfs/kernel/kernel_symbols.h"
 
 #include "base/containers/array.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,12 @@ enum { PIECE_BYTES = 64 << 10, TEXT_BYTES_MAX = 256 << 20 };
 void kernel_symbols_open(struct kernel_symbols *symbols, int fd)
 {
     *symbols = (struct kernel_symbols){.fd = fd, .is_open = fd >= 0};
+}
+
+void kernel_symbols_open_running(struct kernel_symbols *symbols)
+{
+    kernel_symbols_open(symbols, open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+    kernel_lookup_open(&symbols->lookup);
 }
 
 static void end_reading(struct kernel_symbols *symbols)
@@ -26,6 +33,7 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 {
     end_reading(symbols);
     buffer_free(&symbols->text);
+    kernel_lookup_close(&symbols->lookup);
     kernel_ranges_free(&symbols->found);
 }
 
@@ -116,17 +124,24 @@ static void keep(struct kernel_ranges *ranges, const struct kernel_function *fun
         free(name);
 }
 
-uint64_t kernel_symbols_find(struct kernel_symbols *symbols, const struct kernel_function *function)
+static uint64_t find_in_text(struct kernel_symbols *symbols, const struct kernel_function *function)
 {
     size_t line = 0;
+    uint64_t avma;
     do {
-        uint64_t avma = symbols->text.size ? find_in(&symbols->text, function, &line) : 0;
-        if (avma)
-            keep(&symbols->found, function, avma);
-        if (avma)
-            return avma;
-    } while (read_more(symbols));
-    return 0;
+        avma = symbols->text.size ? find_in(&symbols->text, function, &line) : 0;
+    } while (!avma && read_more(symbols));
+    return avma;
+}
+
+uint64_t kernel_symbols_find(struct kernel_symbols *symbols, const struct kernel_function *function)
+{
+    uint64_t avma = kernel_lookup_find(&symbols->lookup, function);
+    if (!avma)
+        avma = find_in_text(symbols, function);
+    if (avma)
+        keep(&symbols->found, function, avma);
+    return avma;
 }
 
 const struct kernel_range *kernel_ranges_find(const struct kernel_ranges *ranges, uint64_t avma)

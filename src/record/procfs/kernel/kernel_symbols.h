@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses of kernel functions by their names, from /proc/kallsyms. The kernel makes its 5 MB in
- * 40 ms, so the text is read no further than to the functions in use.
+ * Addresses of kernel functions by their names: by kernel_lookup.h, else from /proc/kallsyms. The
+ * kernel makes its 5 MB in 40 ms, so the text is read no further than to the functions in use.
  */
 #pragma once
 
 #include "base/containers/buffer.h"
+#include "record/procfs/kernel/kernel_lookup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,18 +27,14 @@ struct kernel_symbols { /* zeros: closed */
     int fd;
     bool is_open;       /* there is more to read */
     struct buffer text; /* read so far */
+    struct kernel_lookup lookup;
     struct kernel_ranges found;
-};
-
-struct kernel_function {
-    const char *name;
-    size_t name_length;
-    uint64_t bytes;    /* to the next symbol: functions of a name differ in size */
-    bool is_in_module; /* then the size does not count: modules are in no order of addresses */
 };
 
 /* fd: of the text, from now on owned. */
 void kernel_symbols_open(struct kernel_symbols *symbols, int fd);
+/* Those of the running kernel. */
+void kernel_symbols_open_running(struct kernel_symbols *symbols);
 void kernel_symbols_close(struct kernel_symbols *symbols);
 
 /* 0: not there. */
