@@ -4,7 +4,8 @@
 rights of the user on whose behalf they are read.
 
 The oracle is the kernel: inotify(7) and fanotify(7) report every open() of a watched object, but for O_PATH, which has
-no effect on the object. Device nodes of the null device stand for devices whose opening has effects.
+no effect on the object. Where other programs may open the object, the opener counts: `perf record -a` beside the tests
+opens the files of all mappings. fanotify(7) names openers of regular files, a tracepoint openers of a device.
 """
 import contextlib
 import ctypes
@@ -28,6 +29,8 @@ UNDER_SUDO = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 AS_ROOT = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 USERS = (("root", AS_ROOT), ("under sudo", UNDER_SUDO))
 SECONDS = rec.figure(2, 600)
+DEVICE = "/sys/class/misc/cpu_dma_latency/dev"
+TRACING = "/sys/kernel/tracing"
 C = ctypes.CDLL(None, use_errno=True)
 
 PROGRAM = r"""
@@ -53,6 +56,29 @@ class Watch:
 
     def close(self):
         os.close(self.fd)
+
+
+class DeviceOpeners:
+    """The opens of a cpu_dma_latency device by processes of the given names, in the kernel's trace. An open requests no
+    latency: only a write does (kernel/power/qos.c, Linux 6.1)."""
+
+    def __init__(self, *names):
+        self.names, self.instance = names, f"{TRACING}/instances/rec-test-{os.getpid()}"
+        os.mkdir(self.instance)
+        self.write("events/power/pm_qos_add_request/enable", "1")
+
+    def write(self, name, text):
+        with open(f"{self.instance}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def opens(self):
+        """The names of all so far. Lines: `NAME-TID [PROCESSOR] FLAGS TIME: pm_qos_add_request: ...`."""
+        with open(f"{self.instance}/trace", encoding="utf-8", errors="replace") as file:
+            lines = [line.split(" [")[0].strip() for line in file if ": pm_qos_add_request:" in line]
+        return [name for name in (line.rpartition("-")[0] for line in lines) if name in self.names]
+
+    def close(self):
+        os.rmdir(self.instance)
 
 
 class Openers:
@@ -109,12 +135,30 @@ class Case(rec.Case):
         os.mkdir(self.theirs)
         os.chown(self.theirs, NOBODY, NOBODY)
         self.device = os.path.join(self.directory, "device")
-        os.mknod(self.device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        os.chmod(self.device, 0o666)
+        self.make_device(os.makedev(1, 3))
+        # The name of its processes in the kernel's trace: of this test only.
+        self.name = "rec-" + self.directory[-8:]
+        os.symlink(rec.REC, os.path.join(self.directory, self.name))
         self.fifo = os.path.join(self.directory, "fifo")
         os.mkfifo(self.fifo)
         self.closed = os.path.join(self.directory, "closed")
         os.mkdir(self.closed, 0o700)
+
+    def make_device(self, number):
+        os.mknod(self.device, stat.S_IFCHR | 0o666, number)
+        os.chmod(self.device, 0o666)
+
+    def watch_openers(self, *names):
+        """From here on, the device is one whose openers have names."""
+        if not os.path.isdir(f"{TRACING}/events/power/pm_qos_add_request") or not os.path.exists(DEVICE):
+            self.skipTest("the kernel traces no openers of cpu_dma_latency here")
+        with open(DEVICE, encoding="ascii") as file:
+            number = os.makedev(*map(int, file.read().split(":")))
+        os.unlink(self.device)
+        self.make_device(number)
+        watch = DeviceOpeners(*names)
+        self.addCleanup(watch.close)
+        return watch
 
     def watch(self, *paths):
         watch = Watch(*paths)
@@ -138,7 +182,7 @@ class Case(rec.Case):
         return path
 
     def rec(self, *words, environment=None):
-        return self.run_in(self.directory, [rec.REC, *words], env=environment or AS_ROOT,
+        return self.run_in(self.directory, [os.path.join(self.directory, self.name), *words], env=environment or AS_ROOT,
                            timeout=SECONDS + rec.TIMEOUT_S)
 
 
@@ -151,6 +195,16 @@ class AWatchSeesWhatItShould(Case):
             self.assertEqual(watch.opens(), 0)
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
             self.assertEqual(watch.opens(), 1)
+
+    def test_an_open_of_a_device_is_seen_with_the_name_of_the_opener(self):
+        program = os.path.join(self.directory, self.name)
+        os.unlink(program)
+        os.symlink(shutil.which("head"), program)
+        watch = self.watch_openers(self.name)
+        for command, times in (("head", 0), (program, 1), (program, 2)):
+            subprocess.run([command, "-c4", self.device], check=True, stdout=subprocess.DEVNULL)
+            os.close(os.open(self.device, os.O_PATH))
+            self.assertEqual(watch.opens(), [self.name] * times)
 
     def test_an_open_by_a_process_of_the_test_is_seen_and_others_are_not(self):
         path = self.secret("s", "x")
@@ -181,9 +235,10 @@ class MappedFiles(Case):
             self.assertFalse(watch.opens(), (command, path))
 
     def test_a_device_is_not_opened(self):
+        watch = self.watch_openers(self.name, "replaces_mapped")
         for name, environment in USERS:
             with self.subTest(user=name):
-                self.replaced_by(self.device, self.watch(self.device), environment)
+                self.replaced_by(self.device, watch, environment)
 
     def test_a_fifo_is_not_opened(self):
         self.replaced_by(self.fifo, self.watch(self.fifo), AS_ROOT)
@@ -228,16 +283,15 @@ class NamedFiles(Case):
                 with self.subTest(user=name, command=command[0]):
                     done = self.rec(*command, "rec.data", environment=environment)
                     self.assertEqual(done.status, 0, done.stderr)
-                    self.assertEqual(watch.opens(), 0)
+                    self.assertFalse(watch.opens())
 
     def test_the_path_of_a_mapping(self):
-        for path in (self.device, self.fifo, "/dev/tty"):
-            program = self.build("program", PROGRAM)
-            self.recorded(program)
+        program = self.build("program", PROGRAM)
+        self.recorded(program)
+        for path, watch in ((self.device, self.watch_openers(self.name)), (self.fifo, self.watch(self.fifo))):
             os.unlink(program)
             os.symlink(path, program)
-            self.not_opened(self.watch(path))
-            os.unlink(program)
+            self.not_opened(watch)
 
     def test_the_path_below_symfs_and_the_debug_directory(self):
         program = self.build("program", PROGRAM)
