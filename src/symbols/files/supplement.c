@@ -32,6 +32,26 @@ static int make_empty(struct elf_handle *out)
     return elf_build_finish(&build, out);
 }
 
+/* False: without debug info. */
+static bool open_dwarf(struct supplement *supplement)
+{
+    struct elf_handle *handle = &supplement->handle;
+    if (compressed_debug_is_needed(handle) &&
+        compressed_debug_open(&supplement->compressed, handle, NULL, 0) == 0)
+        handle = &supplement->compressed.handle;
+    supplement->dwarf = dwarf_begin_elf(handle->elf, DWARF_C_READ, NULL);
+    return supplement->dwarf;
+}
+
+/* Without another file, libdw opens the linked path, whatever is there (dwarf_getalt() in elfutils
+ * 0.188). */
+static bool open_empty(struct supplement *supplement)
+{
+    compressed_debug_free(&supplement->compressed);
+    elf_handle_close(&supplement->handle);
+    return make_empty(&supplement->handle) == 0 && open_dwarf(supplement);
+}
+
 void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *path,
                      const struct symbols_config *config)
 {
@@ -42,17 +62,12 @@ void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *pa
         return;
     link.id = id;
     link.id_bytes = (size_t)id_bytes;
-    struct elf_handle *handle = &supplement->handle;
-    if (!config->debug_directory || open_linked(handle, &link, path, config) != 0) {
+    bool is_found = config->debug_directory &&
+                    open_linked(&supplement->handle, &link, path, config) == 0 &&
+                    open_dwarf(supplement);
+    if (!is_found)
         supplement->missing = strdup(link.name);
-        if (make_empty(handle) != 0)
-            return;
-    }
-    if (compressed_debug_is_needed(handle) &&
-        compressed_debug_open(&supplement->compressed, handle, NULL, 0) == 0)
-        handle = &supplement->compressed.handle;
-    supplement->dwarf = dwarf_begin_elf(handle->elf, DWARF_C_READ, NULL);
-    if (supplement->dwarf)
+    if (is_found || open_empty(supplement))
         dwarf_setalt(dwarf, supplement->dwarf);
 }
 

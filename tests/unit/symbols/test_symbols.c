@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -512,6 +513,27 @@ static void a_supplementary_file_that_is_gone_costs_names_only(void **state)
     symbols_close(symbols);
 }
 
+/* libdw alone would open the linked path again, whatever is there by then. */
+static void a_supplementary_file_without_debug_info_is_opened_once(void **state)
+{
+    (void)state;
+    if (run("dwz --version >/dev/null") != 0)
+        skip();
+    assert_int_equal(run("rm -f common && g++ -O2 -gdwarf-4 $S/sym_cxx.cc -o whole && "
+                         "cp whole first && cp whole second && dwz -m common -r first second && "
+                         "objcopy -g common"),
+                     0);
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_true(inotify_add_watch(watch, in_directory("common"), IN_OPEN) >= 0);
+    struct symbols *symbols = open_in("first", "/nonexistent");
+    expect_unnamed(symbols, "first");
+    struct inotify_event opened[8];
+    assert_int_equal(read(watch, opened, sizeof(opened)), sizeof(opened[0]));
+    assert_string_equal(symbols_missing_file(symbols), "common");
+    symbols_close(symbols);
+    close(watch);
+}
+
 /* What Fedora and others do to the files that they strip. */
 static void names_in_gnu_debugdata_are_found(void **state)
 {
@@ -793,6 +815,7 @@ int main(void)
         cmocka_unit_test(a_package_is_found_by_the_name_of_the_program),
         cmocka_unit_test(wrong_split_units_are_not_used),
         cmocka_unit_test(a_supplementary_file_that_is_gone_costs_names_only),
+        cmocka_unit_test(a_supplementary_file_without_debug_info_is_opened_once),
         cmocka_unit_test(names_in_gnu_debugdata_are_found),
         cmocka_unit_test(compressed_debug_info_is_read),
         cmocka_unit_test(functions_without_a_name_are_told_apart),
