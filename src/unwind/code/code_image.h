@@ -7,7 +7,7 @@
 #pragma once
 
 #include "elf/elf_file.h"
-#include "unwind/code/code_symbols.h"
+#include "unwind/code/code_tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,13 +56,6 @@ bool code_image_function(const struct code_image *image, uint64_t svma,
 
 /* The entry point of the program or loader. */
 uint64_t code_image_entry_svma(const struct code_image *image);
-
-/* The content of a slot of the global offset table. */
-struct code_slot {
-    uint64_t slot_svma;
-    uint64_t target_svma;  /* in the same file; 0: by name */
-    struct code_name name; /* of the image */
-};
 
 /* NULL: no relocation of this slot. */
 const struct code_slot *code_image_slot(const struct code_image *image, uint64_t slot_svma);
