@@ -2,9 +2,7 @@
 #include "record/tables/compiler.h"
 
 #include "base/clock.h"
-#include "base/containers/array.h"
-#include "record/procfs/proc.h"
-#include "record/sample/tsc_clock.h"
+#include "record/tables/map_job.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -24,11 +22,7 @@ struct job {
     enum job_kind kind;
     struct known_module *module; /* NULL: the map of a process */
     uint32_t piece;              /* of JOB_ROWS */
-    struct process_map *map;     /* to be filled in */
-    pid_t pid;
-    struct target_memory *memory; /* of the process; NULL: none */
-    struct rights rights;         /* of the process at its handshake; refreshed when the job runs */
-    struct proc_maps mappings;    /* empty: to be read */
+    struct map_job map;          /* of JOB_MAP */
 };
 
 struct job_queue {
@@ -67,115 +61,6 @@ static struct job *pop(struct job_queue *queue)
     return job;
 }
 
-static int add_mapping(struct process_map *map, struct proc_mapping *from)
-{
-    struct process_mapping *mapping = ARRAY_PUSH(map->mappings, map->count, map->capacity);
-    if (!mapping)
-        return -ENOMEM;
-    mapping->start_avma = from->start_avma;
-    mapping->end_avma = from->end_avma;
-    mapping->file_offset = from->file_offset;
-    mapping->device = from->device;
-    mapping->inode = from->inode;
-    mapping->path = from->path;
-    from->path = NULL;
-    mapping->is_file = (mapping->path[0] == '/' && strncmp(mapping->path, "//", 2) != 0) ||
-                       strcmp(mapping->path, "[vdso]") == 0;
-    return 0;
-}
-
-/* Finds or opens the module behind a mapping. */
-static int resolve_mapping(struct compiler *compiler, struct process_mapping *mapping,
-                           const struct job *job)
-{
-    const struct mapped_file file = {.pid = job->pid,
-                                     .path = mapping->path,
-                                     .device = mapping->device,
-                                     .inode = mapping->inode,
-                                     .start_avma = mapping->start_avma,
-                                     .end_avma = mapping->end_avma,
-                                     .rights = &job->rights};
-    struct known_module *module = module_cache_get(compiler->store, &file);
-    if (!module)
-        return -ENOMEM;
-    if (module->elf &&
-        elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
-        mapping->module = module;
-    else
-        known_module_release(module);
-    return 0;
-}
-
-/* Every frame of every sample is compared with this range. */
-static void note_sampler(struct process_map *map)
-{
-    for (size_t i = 0; i < map->count; i++) {
-        const struct process_mapping *mapping = &map->mappings[i];
-        if (!mapping->module || !mapping->module->is_sampler)
-            continue;
-        map->sampler_start_avma = mapping->start_avma;
-        map->sampler_end_avma = mapping->end_avma;
-    }
-}
-
-/* Wakes the process, which may be blocked in dlclose() until this read. */
-static int read_mappings(struct job *job)
-{
-    if (!job->memory)
-        return proc_maps_read(&job->mappings, job->pid);
-    struct process_slot *slot = &job->memory->shared->process;
-    uint32_t unknown_count = load_acquire(&slot->unknown_count);
-    int err = proc_maps_read(&job->mappings, job->pid);
-    store_release(&slot->unknown_seen, unknown_count);
-    syscall(SYS_futex, &slot->unknown_seen, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    return err;
-}
-
-/* A process without root's rights changes them by exec alone, and joins again after the exec. A
- * process with root's rights may have dropped them since the handshake, as daemons do. */
-static void update_rights(struct job *job)
-{
-    struct rights now;
-    if (geteuid() != 0 || proc_rights_read(&now, job->pid) != 0)
-        return;
-    if (job->rights.uid == 0 || job->rights.uid == now.uid)
-        job->rights = now;
-}
-
-/* The rights are read before and after: a process that drops root's rights may map what other
- * users made, and may then execute a set-user-id program. */
-static int resolve(struct compiler *compiler, struct process_map *map, struct job *job)
-{
-    update_rights(job);
-    int err = job->mappings.count ? 0 : read_mappings(job);
-    if (job->rights.uid == 0)
-        update_rights(job);
-    map->left_out = job->mappings.left_out;
-    map->is_gone = err != 0 || job->mappings.count == 0;
-    for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
-        err = add_mapping(map, &job->mappings.mappings[i]);
-    for (size_t i = 0; err == 0 && i < map->count; i++)
-        if (map->mappings[i].is_file)
-            err = resolve_mapping(compiler, &map->mappings[i], job);
-    note_sampler(map);
-    for (size_t i = 0; i < map->count; i++)
-        process_map_note_jit(map, &map->mappings[i]);
-    return err;
-}
-
-static void fill_map(struct compiler *compiler, struct job *job)
-{
-    uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    struct process_map *map = job->map;
-    if (job->mappings.count == 0)
-        map->read_ns = monotonic_ns();
-    if (job->memory)
-        map->unload_count = load_acquire(&job->memory->shared->process.unload_count);
-    if (resolve(compiler, map, job) != 0)
-        map->is_gone = true;
-    map->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
-}
-
 static void note_cost(struct compiler *compiler)
 {
     store_relaxed(&compiler->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
@@ -196,7 +81,7 @@ static void run_job(struct compiler *compiler, struct job *job)
 {
     switch (job->kind) {
     case JOB_MAP:
-        fill_map(compiler, job);
+        map_job_run(&job->map, compiler->store);
         break;
     case JOB_CFI:
         module_cache_read(compiler->store, job->module);
@@ -218,9 +103,7 @@ static void free_job(struct job *job)
     if (!job)
         return;
     known_module_release(job->module);
-    process_map_release(job->map);
-    target_memory_release(job->memory);
-    proc_maps_free(&job->mappings);
+    map_job_free(&job->map);
     free(job);
 }
 
@@ -235,7 +118,7 @@ static void free_jobs(struct job_queue *queue)
 static void end_job(struct compiler *compiler, struct job *job)
 {
     bool is_waited_for = job->kind != JOB_ROWS;
-    if (job->map) {
+    if (job->map.map) {
         pthread_mutex_lock(&compiler->lock);
         push(&compiler->done, job);
         pthread_mutex_unlock(&compiler->lock);
@@ -332,12 +215,12 @@ int compiler_request_map(struct compiler *compiler, const struct map_target *tar
     *map = (struct process_map){
         .number = ++compiler->maps, .slot = target->slot, .read_ns = read_ns, .users = 1};
     *job = (struct job){.kind = JOB_MAP,
-                        .map = map,
-                        .pid = target->pid,
-                        .memory = target->memory ? target_memory_use(target->memory) : NULL,
-                        .rights = target->rights};
+                        .map = {.map = map,
+                                .pid = target->pid,
+                                .memory = target->memory ? target_memory_use(target->memory) : NULL,
+                                .rights = target->rights}};
     if (mappings) {
-        job->mappings = *mappings;
+        job->map.mappings = *mappings;
         *mappings = (struct proc_maps){0};
     }
     add_job(compiler, &compiler->jobs, job);
@@ -383,8 +266,8 @@ struct process_map *compiler_take(struct compiler *compiler)
     pthread_mutex_unlock(&compiler->lock);
     if (!job)
         return NULL;
-    struct process_map *map = job->map;
-    job->map = NULL;
+    struct process_map *map = job->map.map;
+    job->map.map = NULL;
     free_job(job);
     return map;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Whoever asks the compiler for a map gets one, or knows that there will be none, whichever memory is not there. */
+/* A request for a map gets a map, or an error, whichever allocation fails. */
 #include "base/containers/array.h"
 #include "record/collector/collector_parts.h"
+#include "record/collector/collector_round.h"
 #include "record/tables/map_request.h"
 #include "wire/atomic.h"
 
@@ -12,6 +13,7 @@ static int reserve_unless_out(void **items, size_t *capacity, size_t need, size_
 #define calloc calloc_unless_out
 #define array_reserve reserve_unless_out
 #include "record/tables/compiler.c"
+#include "record/tables/map_job.c"
 #undef calloc
 #undef array_reserve
 
