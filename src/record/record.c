@@ -4,10 +4,9 @@
 #include "base/clock.h"
 #include "base/containers/buffer.h"
 #include "perfdata/writer.h"
-#include "record/launch/perf_event.h"
 #include "record/events/event_list.h"
 #include "record/launch/kernel_access.h"
-#include "record/launch/probe.h"
+#include "record/launch/engine_choice.h"
 #include "record/collector/collector.h"
 #include "record/collector/collector_totals.h"
 #include "record/tables/compiler.h"
@@ -46,8 +45,7 @@ struct recording {
     struct perfdata_writer *writer;
     struct collector *collector;
     struct off_recorder *off_cpu; /* NULL: not recorded */
-    bool is_outside;              /* the command is recorded by perf-ring, without the sampler */
-    int probe_fd; /* keeps the kernel's perf machinery switched on; -1: not permitted */
+    struct engine_choice engine;
     uint64_t start_ns;
     char program[4096];
     struct exec_target target; /* the program */
@@ -70,73 +68,13 @@ static int open_writer(struct recording *recording, struct error *error)
                : 0;
 }
 
-/* A program that takes no sampler is recorded by perf-ring, if perf events are permitted; so are
- * kernel stacks, and events that the sampler cannot record. */
-static bool needs_ring(const struct recording *recording)
-{
-    enum record_engine engine = recording->options->engine;
-    return !event_list_suits_sampler(recording->options) || engine == RECORD_ENGINE_PERF_RING ||
-           (engine == RECORD_ENGINE_AUTO && recording->target.takes_ring &&
-            thread_events_probe() == 0);
-}
-
-/* perf-trap if available, else the timer. A requested engine is never replaced silently. */
-static int choose_engine(struct recording *recording, struct error *error)
-{
-    const struct record_options *options = recording->options;
-    struct record_summary *summary = &recording->result->summary;
-    summary->engine = RECORD_ENGINE_TIMER;
-    summary->frequency_requested = options->frequency;
-    recording->is_outside = needs_ring(recording);
-    if (recording->is_outside) {
-        summary->engine = RECORD_ENGINE_PERF_RING;
-        return 0;
-    }
-    if (options->engine == RECORD_ENGINE_TIMER) {
-        summary->engine_reason = "the timer engine was requested";
-        return 0;
-    }
-    recording->probe_fd = perf_event_probe();
-    if (recording->probe_fd >= 0) {
-        summary->engine = RECORD_ENGINE_PERF_TRAP;
-        return 0;
-    }
-    if (options->kernel_stacks && options->engine == RECORD_ENGINE_AUTO) {
-        recording->is_outside = true;
-        summary->engine = RECORD_ENGINE_PERF_RING;
-        return 0;
-    }
-    struct record_probe probe;
-    record_probe(&probe);
-    if (options->engine == RECORD_ENGINE_PERF_TRAP || event_list_injected(options))
-        return error_set(error, -EPERM, "engine perf-trap is not available: %s",
-                         probe.perf_trap_reason);
-    bool is_forbidden = recording->probe_fd == -EACCES || recording->probe_fd == -EPERM;
-    summary->engine_reason =
-        is_forbidden ? "perf events are forbidden" : "perf events are not available";
-    return 0;
-}
-
-/* Samples dropped by the kernel would look like time in the kernel: reduce the frequency and report
- * the limit. */
-static uint32_t choose_frequency(struct recording *recording)
-{
-    struct record_summary *summary = &recording->result->summary;
-    uint32_t requested = recording->options->frequency;
-    uint32_t limit = summary->engine == RECORD_ENGINE_TIMER ? 0 : perf_event_rate_limit();
-    if (limit == 0 || limit >= requested)
-        return requested;
-    summary->frequency_limit = limit;
-    return limit;
-}
-
 static int open_session(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
     char sampler[4096];
     const struct event_request *injected = event_list_injected(options);
     struct session_config config = {
-        .period_ns = 1000000000 / choose_frequency(recording),
+        .period_ns = 1000000000 / engine_choose_frequency(&recording->result->summary),
         .kernel_interval_ns = options->kernel_stacks ? 0 : KERNEL_INTERVAL_NS,
         .event = event_list_main_row(options),
         .event_weight = injected ? injected->period : 0,
@@ -187,7 +125,7 @@ static int start_threads(struct recording *recording, struct error *error)
                              &recording->result->open_files, error);
     if (err)
         return err;
-    bool has_kernel = recording->options->kernel_stacks && !recording->is_outside;
+    bool has_kernel = recording->options->kernel_stacks && !recording->engine.is_outside;
     const struct collector_config config = {
         .session = &recording->session,
         .compiler = recording->compiler,
@@ -196,7 +134,7 @@ static int start_threads(struct recording *recording, struct error *error)
         .summary = &recording->result->summary,
         .open_files = &recording->result->open_files,
         .off_cpu = recording->off_cpu,
-        .outside_pid = recording->is_outside ? recording->launch->pid : 0,
+        .outside_pid = recording->engine.is_outside ? recording->launch->pid : 0,
         .kernel_pid = has_kernel ? recording->launch->pid : 0,
         .may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP,
     };
@@ -221,7 +159,8 @@ static int prepare(struct recording *recording, struct error *error)
     if (err == 0 && recording->options->kernel_stacks)
         err = kernel_access_require(error);
     if (err == 0)
-        err = choose_engine(recording, error);
+        err = engine_choose(&recording->engine, recording->options, recording->target.takes_ring,
+                            &recording->result->summary, error);
     if (err == 0)
         err = open_session(recording, error);
     if (err == 0)
@@ -235,7 +174,7 @@ static int start(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
     /* An incompatible dynamic linker gets the environment unchanged. */
-    bool is_unchanged = recording->target.is_foreign || recording->is_outside;
+    bool is_unchanged = recording->target.is_foreign || recording->engine.is_outside;
     int status = launch_fork(recording->launch, recording->program, options->argv,
                              is_unchanged ? environ : recording->environment.variables, error);
     if (status == 0 && recorders_have_off_cpu(options->recorders) &&
@@ -320,8 +259,8 @@ static void release(struct recording *recording)
     off_recorder_free(recording->off_cpu);
     session_environment_free(&recording->environment);
     session_close(&recording->session);
-    if (recording->probe_fd >= 0)
-        close(recording->probe_fd);
+    if (recording->engine.probe_fd >= 0)
+        close(recording->engine.probe_fd);
     if (!recording->result->is_running)
         launch_restore_signals(recording->launch);
 }
@@ -374,7 +313,7 @@ int record_run(const struct record_options *options, struct record_result *resul
                struct error *error)
 {
     struct recording recording = {
-        .options = options, .result = result, .launch = &result->launch, .probe_fd = -1};
+        .options = options, .result = result, .launch = &result->launch, .engine.probe_fd = -1};
     recording.session.tables_fd = recording.session.requests_fd = -1;
     tsc_measure();
     *result = (struct record_result){.exit_status = 125,

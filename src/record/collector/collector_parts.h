@@ -11,10 +11,3 @@ struct collector *collector_new(void);
 /* Connects the parts and starts their clocks, but no thread. To be freed by collector_free(). 0 or
  * a negative errno. */
 int collector_init(struct collector *collector, const struct collector_config *config);
-
-/*
- * Takes the maps that the compiler has finished. A sample belongs to the first newer map; later
- * maps may have another library at the same place. Samples taken before a map are therefore
- * finished before the next map is taken.
- */
-void collector_take_maps(struct collector *collector);
