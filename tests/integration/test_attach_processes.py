@@ -273,6 +273,8 @@ class End(Attached):
         target = self.start(rec.target("attached"), 30, 1, 0, **as_nobody())
         run = self.attach("-p", target.pid, "-D", "700", "--duration", "0.5", **as_nobody())
         self.assertLess(run.count("cpu_billed_ns"), 600e6)
+        self.assertGreater(run.count("cpu_before_ns"), 0)
+        self.assertLess(run.count("samples"), run.count("cpu_billed_ns") / 0.9e6)  # a sample each 1.001 ms
         self.assertGreater(run.count("wall_ns"), 1.1e9)
 
 

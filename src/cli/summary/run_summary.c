@@ -148,7 +148,7 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
         return 1;
     }
     if (off_cpu->runnable_ns)
-        snprintf(runnable, sizeof(runnable), ", %s ready without a processor",
+        snprintf(runnable, sizeof(runnable), ", %s runnable without a processor",
                  format_duration(off_cpu->runnable_ns).text);
     if (off_cpu->torn)
         snprintf(torn, sizeof(torn), ", %s discarded", format_count(off_cpu->torn).text);
@@ -194,10 +194,13 @@ static int print_part(const struct run_summary *run)
                  "the command ended after %s, before sampling began at %s; %s CPU not recorded",
                  format_duration(summary->wall_ns).text, format_duration(summary->delay_ns).text,
                  format_duration(summary->cpu_before_ns).text);
-    else if (summary->delay_ns)
+    else if (summary->cpu_before_ns)
         snprintf(
             start, sizeof(start), "sampling began after %s; %s CPU used before are not recorded",
             format_duration(summary->delay_ns).text, format_duration(summary->cpu_before_ns).text);
+    else if (summary->delay_ns) /* of the system, the CPU time before is unknown */
+        snprintf(start, sizeof(start), "sampling began after %s",
+                 format_duration(summary->delay_ns).text);
     if (!end[0] && !start[0])
         return 0;
     log_info("%s%s%s", start, start[0] && end[0] ? "; " : "", end);

@@ -29,7 +29,9 @@ static void begin_sampling(struct attachment *attachment)
     attachment->quiet_until_ns = UINT64_MAX;
     if (attachment->off_cpu)
         off_recorder_begin(attachment->off_cpu, attachment->round.now_ns);
-    ring_source_restart(&attachment->source);
+    uint64_t before_ns = ring_source_restart(&attachment->source);
+    if (attachment->options->delay_ns)
+        attachment->result->summary.cpu_before_ns = before_ns;
 }
 
 static void begin(struct attachment *attachment)

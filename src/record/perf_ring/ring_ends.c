@@ -123,13 +123,15 @@ void ring_ends_look(struct ring_tasks *tasks)
     find_ended(tasks);
 }
 
-void ring_ends_restart(struct ring_tasks *tasks)
+uint64_t ring_ends_restart(struct ring_tasks *tasks)
 {
+    uint64_t before_ns = 0;
     struct ring_process *process = NULL;
     while (!tasks->has_system && (process = ring_process_next(&tasks->processes, process))) {
-        ring_process_restart(process);
+        before_ns += ring_process_restart(process);
         event_set_restart(process->events);
     }
+    return before_ns;
 }
 
 void ring_ends_finish(struct ring_tasks *tasks)

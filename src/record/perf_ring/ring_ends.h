@@ -14,7 +14,8 @@ void ring_ends_take(struct ring_tasks *tasks, struct ring_process *process, uint
 
 /* Looks at the CPU time of all processes, and ends processes without an EXIT record. */
 void ring_ends_look(struct ring_tasks *tasks);
-/* The delay before sampling is over: only CPU time from now on counts. */
-void ring_ends_restart(struct ring_tasks *tasks);
+/* The delay before sampling is over: only CPU time from now on counts. Returns the CPU time of the
+ * processes during the delay; 0 where all tasks are recorded. */
+uint64_t ring_ends_restart(struct ring_tasks *tasks);
 /* Closes the accounts of the living processes. */
 void ring_ends_finish(struct ring_tasks *tasks);

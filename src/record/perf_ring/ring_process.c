@@ -103,8 +103,11 @@ void ring_process_look(struct ring_process *process, uint64_t now_ns)
         process->kernel_ns = system_ns;
 }
 
-void ring_process_restart(struct ring_process *process)
+uint64_t ring_process_restart(struct ring_process *process)
 {
-    cpu_account_restart(&process->process.account, cpu_ns(process));
+    struct cpu_account *account = &process->process.account;
+    uint64_t now_ns = cpu_ns(process), before_ns = account->start_cpu_ns;
+    cpu_account_restart(account, now_ns);
     process->start_kernel_ns = process->kernel_ns = kernel_ns(process);
+    return now_ns > before_ns ? now_ns - before_ns : 0;
 }

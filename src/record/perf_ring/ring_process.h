@@ -62,5 +62,5 @@ struct ring_process *ring_process_next(const struct ring_processes *processes,
 
 /* Looks at the CPU time of the recorded threads. No effect when the process is gone. */
 void ring_process_look(struct ring_process *process, uint64_t now_ns);
-/* Only CPU time from now on belongs to the recording. */
-void ring_process_restart(struct ring_process *process);
+/* Only CPU time from now on belongs to the recording. Returns the CPU time before. */
+uint64_t ring_process_restart(struct ring_process *process);

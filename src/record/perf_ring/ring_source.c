@@ -233,7 +233,7 @@ static void count_cut(struct ring_source *source, struct event_set *set,
 static void take_sample(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = process_of(source, record);
-    if (!process)
+    if (!process || source->round->is_quiet)
         return;
     bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     struct walked_sample sample = {.process = &process->process,
@@ -339,10 +339,10 @@ bool ring_source_has(struct ring_source *source, pid_t pid)
     return ring_copier_has_start(&source->copier, pid);
 }
 
-void ring_source_restart(struct ring_source *source)
+uint64_t ring_source_restart(struct ring_source *source)
 {
-    ring_ends_restart(&source->tasks);
     event_set_restart(source->system);
+    return ring_ends_restart(&source->tasks);
 }
 
 /* A LOST record comes with the next record of its ring: none after the last burst. */

@@ -80,7 +80,7 @@ void ring_source_catch_up(struct ring_source *source);
 bool ring_source_has(struct ring_source *source, pid_t pid);
 
 /* The delay before sampling is over: as ring_ends_restart(), and losses until now do not count. */
-void ring_source_restart(struct ring_source *source);
+uint64_t ring_source_restart(struct ring_source *source);
 
 /* Closes the events, takes the last records, closes the accounts of living processes. */
 void ring_source_stop(struct ring_source *source);
