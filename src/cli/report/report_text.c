@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/options/view_options.h"
+#include "cli/report/command_text.h"
 #include "cli/report/report_rows.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/columns.h"
@@ -45,17 +46,6 @@ static void print_completeness(const struct profile *profile)
                    format_percent(note_number(profile, "complete"), samples).text, engine);
 }
 
-/* A command line may contain a whole script: print the beginning, on a single line. */
-static void print_command(const struct profile *profile)
-{
-    bool is_known = profile->command_line != PROFILE_NONE;
-    char line[200], clean[200];
-    view_one_line(line, sizeof(line),
-                  profile_text(profile, is_known ? profile->command_line : profile->product));
-    bool is_cut = strlen(line) == sizeof(line) - 1;
-    printf("%s%s\n", text_escape(clean, sizeof(clean), line), is_cut ? "…" : "");
-}
-
 /* A report covers a single event. */
 static void print_other_events(const struct profile *profile)
 {
@@ -81,7 +71,7 @@ static void print_header(const struct report *report, const struct inputs *input
     char name[4096];
     printf("%s, %s: ", text_escape(name, sizeof(name), inputs_label(inputs).text),
            view_age(inputs_newest(inputs)).text);
-    print_command(profile);
+    command_text_print(profile);
     text_print(stdout, "%s, %s %s in %s, %zu %s",
                format_samples(samples_count_measured(profile)).text,
                weight_format(profile, report->total).text, weight_noun(profile),

@@ -183,7 +183,7 @@ struct wait_text named_snapshot_wait(const struct named_snapshot *named, size_t 
         snprintf(wait.text, sizeof(wait.text), "ended by signal %d (%s)", row->signal,
                  strsignal(row->signal));
     else if (row->is_starved)
-        snprintf(wait.text, sizeof(wait.text), "ready without a processor");
+        snprintf(wait.text, sizeof(wait.text), "runnable without a processor");
     else
         snprintf(wait.text, sizeof(wait.text), "%s",
                  row->has_stack && !named->snapshot.is_core ? "runs" : "");

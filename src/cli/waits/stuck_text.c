@@ -2,6 +2,7 @@
 #include "cli/waits/waits_report.h"
 
 #include "base/text/log.h"
+#include "cli/report/command_text.h"
 #include "cli/terminal/format.h"
 #include "cli/waits/wait_text.h"
 
@@ -58,7 +59,8 @@ void stuck_print(const struct stuck *stuck, uint64_t after_ns, const char *label
 {
     size_t before = stuck->wait_count - stuck->at_end;
     struct formatted limit = format_duration(after_ns);
-    text_print(stdout, "%s: %s\n", label, profile_text(stuck->profile, stuck->profile->product));
+    text_print(stdout, "%s: ", label);
+    command_text_print(stuck->profile);
     printf("%s thread%s waiting at the end, for %s or more\n",
            stuck->at_end ? format_count(stuck->at_end).text : "no", stuck->at_end == 1 ? "" : "s",
            limit.text);

@@ -2,6 +2,7 @@
 #include "cli/waits/waits_report.h"
 
 #include "base/text/log.h"
+#include "cli/report/command_text.h"
 #include "cli/terminal/format.h"
 #include "cli/waits/wait_text.h"
 
@@ -12,7 +13,8 @@ enum { STACKS_SHOWN = 20, LEAST_PERCENT = 1 };
 static void print_header(const struct wait_groups *groups, const char *label)
 {
     const struct profile *profile = groups->profile;
-    text_print(stdout, "%s: %s\n", label, profile_text(profile, profile->product));
+    text_print(stdout, "%s: ", label);
+    command_text_print(profile);
     printf("%s off CPU in %s, %zu thread%s; %s runnable without a processor",
            format_duration(groups->total_ns + groups->idle_ns).text,
            format_duration(profile->recorded_ns).text, profile->thread_count,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/load/metadata.h"
 
+#include "base/text/shell_word.h"
 #include "perfdata/writer.h"
 
 #include <stdlib.h>
@@ -25,8 +26,11 @@ static uint32_t string_of(struct profile *profile, struct buffer *text)
 static uint32_t command_line(struct profile *profile, const struct perfdata_facts *facts)
 {
     struct buffer text = {0};
-    for (size_t i = 0; i < facts->argc; i++)
-        buffer_printf(&text, "%s%s", i ? " " : "", facts->argv[i]);
+    for (size_t i = 0; i < facts->argc; i++) {
+        if (i)
+            buffer_u8(&text, ' ');
+        shell_word_append(&text, facts->argv[i]);
+    }
     return string_of(profile, &text);
 }
 

@@ -166,12 +166,14 @@ static void print_libs(const struct info *info)
 {
     const struct profile *profile = info->profile;
     size_t *order = order_by_weight(info->libs, profile->lib_count);
-    printf("\nModules: %zu\n   samples  build-id                                  path\n",
-           profile->lib_count);
+    printf("\nModules: %zu\n  %8s   samples  build-id                                  path\n",
+           profile->lib_count, weight_heading(profile));
     for (size_t i = 0; order && i < profile->lib_count && i < ROWS_MAX; i++) {
         const struct profile_lib *lib = &profile->libs[order[i]];
-        printf("  %8s  %-40s  %s\n", format_count(info->libs[order[i]].samples).text,
-               info_build_id(lib).text, clean(profile_text(profile, lib->path)).text);
+        const struct info_share *share = &info->libs[order[i]];
+        printf("  %8s  %8s  %-40s  %s\n", weight_format(profile, share->weight).text,
+               format_count(share->samples).text, info_build_id(lib).text,
+               clean(profile_text(profile, lib->path)).text);
     }
     print_more(profile->lib_count);
     free(order);
