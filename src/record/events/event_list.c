@@ -8,6 +8,7 @@
 #include <errno.h>
 
 _Static_assert((int)RECORD_EVENTS <= EVENT_ROW_FIRST, "rows of the recorders come first");
+_Static_assert(EVENT_REQUESTS_MAX <= 64, "a bit for each event");
 _Static_assert(EVENT_ROW_FIRST + EVENT_REQUESTS_MAX <= PERFDATA_EVENTS_MAX, "a row for each event");
 
 bool event_list_has_clock(const struct record_options *options)
@@ -16,6 +17,14 @@ bool event_list_has_clock(const struct record_options *options)
     for (size_t i = 0; i < options->event_count; i++)
         has_clock |= options->events[i].is_clock;
     return has_clock;
+}
+
+uint64_t event_list_clocks(const struct record_options *options)
+{
+    uint64_t clocks = 0;
+    for (size_t i = 0; i < options->event_count; i++)
+        clocks |= (uint64_t)options->events[i].is_clock << i;
+    return clocks;
 }
 
 uint32_t event_list_row(const struct record_options *options, size_t index)

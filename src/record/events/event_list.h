@@ -7,6 +7,8 @@
 
 /* Whether CPU time is recorded. */
 bool event_list_has_clock(const struct record_options *options);
+/* Of the options' events, by index: a bit for each clock. */
+uint64_t event_list_clocks(const struct record_options *options);
 /* The row of an event in the capture. */
 uint32_t event_list_row(const struct record_options *options, size_t index);
 /* The row of the first event, or of CPU time: the samples of the summary. */

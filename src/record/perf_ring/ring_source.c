@@ -16,7 +16,7 @@
 #define STACK_BYTES_MIN (4 << 10)
 /* Of a burst, in a ring at least: a ring keeps the whole size of a copy, and most stacks have less
  * than 4 KiB. */
-enum { BURST_SAMPLES = 128 };
+enum { BURST_SAMPLES = 256 };
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Occurrences of other events than clocks may come as fast as the program can make them. */
 #define BURST_NS 4000000
@@ -85,8 +85,11 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
 {
     *source = (struct ring_source){.tasks.end_fd = -1, .cgroup_fd = -1};
     const struct record_options *options = config->options;
-    size_t events = options->event_count ? options->event_count : 1;
-    int err = ring_set_open(&source->rings, config->processors, events, load_of(options));
+    const struct ring_demand demand = {.processors = config->processors,
+                                       .events = options->event_count ? options->event_count : 1,
+                                       .clocks = event_list_clocks(options),
+                                       .load = load_of(options)};
+    int err = ring_set_open(&source->rings, &demand);
     if (err == 0)
         err = ring_copier_start(&source->copier, source->rings.rings, source->rings.count);
     if (err)

@@ -9,17 +9,19 @@
 #include <stdlib.h>
 
 /* Of all rings together, and of one: a second of samples at 999 Hz; 60 ms of page faults; 5000
- * mappings. The kernel clears the memory, 0.2 ms a MiB. */
+ * mappings. The kernel clears the memory, 0.2 ms a MiB, and wakes the reader when one of the parts
+ * is new: a small ring is full 0.7 ms after the begin of a burst. */
 static const struct {
     uint64_t all_bytes, most_bytes;
+    uint32_t wakeup_parts;
 } rooms[] = {
-    [RING_TASKS] = {UINT64_C(8) << 20, UINT64_C(1) << 20},
-    [RING_SAMPLES] = {UINT64_C(64) << 20, UINT64_C(16) << 20},
-    [RING_BURSTS] = {UINT64_C(256) << 20, UINT64_C(64) << 20},
+    [RING_TASKS] = {UINT64_C(8) << 20, UINT64_C(1) << 20, 4},
+    [RING_SAMPLES] = {UINT64_C(64) << 20, UINT64_C(16) << 20, 4},
+    [RING_BURSTS] = {UINT64_C(256) << 20, UINT64_C(64) << 20, 16},
 };
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
-/* The kernel wakes the reader when this part of a ring is new. */
-enum { WAKEUP_PARTS = 4 };
+/* Next to bursts: a clock has 999 samples a second, and a burst 300 000. */
+enum { CLOCK_PARTS = 8 };
 
 static size_t choose_bytes(size_t rings, enum ring_load load)
 {
@@ -29,6 +31,17 @@ static size_t choose_bytes(size_t rings, enum ring_load load)
     return (size_t)bytes;
 }
 
+static bool is_clock(const struct ring_demand *demand, size_t event)
+{
+    return demand->load == RING_BURSTS && (demand->clocks >> event & 1);
+}
+
+static size_t bytes_of(const struct ring_demand *demand, size_t event, size_t bytes)
+{
+    size_t part = bytes / CLOCK_PARTS;
+    return !is_clock(demand, event) ? bytes : part > RING_BYTES_MIN ? part : RING_BYTES_MIN;
+}
+
 static void close_rings(struct ring_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
@@ -36,40 +49,46 @@ static void close_rings(struct ring_set *set)
     set->count = 0;
 }
 
+/* -EPERM, -ENOMEM: locked memory is short. A smaller ring may be the last one with memory. */
+static int open_ring(struct ring_set *set, const struct ring_demand *demand, uint32_t processor,
+                     size_t event, size_t bytes)
+{
+    struct kernel_ring *ring = &set->rings[set->count];
+    const size_t wanted = bytes_of(demand, event, bytes);
+    int err = kernel_ring_open(ring, processor, wanted, wanted / rooms[demand->load].wakeup_parts);
+    if (err)
+        return err;
+    ring->event = (uint32_t)event;
+    set->count++;
+    set->is_short |= ring->data_bytes < wanted;
+    return ring->data_bytes < wanted && bytes > RING_BYTES_MIN ? -ENOMEM : 0;
+}
+
 /* For each event one on each of `count` processors. */
-static int open_rings(struct ring_set *set, const uint32_t *processors, size_t count, size_t rings,
-                      size_t bytes)
+static int open_rings(struct ring_set *set, const struct ring_demand *demand,
+                      const uint32_t *processors, size_t count, size_t bytes)
 {
     int err = 0;
-    for (size_t i = 0; err == 0 && i < rings; i++) {
-        struct kernel_ring *ring = &set->rings[i];
-        err = kernel_ring_open(ring, processors[i % count], bytes, bytes / WAKEUP_PARTS);
-        ring->event = (uint32_t)(i / count);
-        set->count += err == 0;
-    }
+    for (size_t i = 0; err == 0 && i < count * demand->events; i++)
+        err = open_ring(set, demand, processors[i % count], i / count, bytes);
     return err;
 }
 
-/* Where locked memory is short, the first rings take all of it. */
-static bool is_short_of_memory(const struct ring_set *set, int err, size_t bytes)
-{
-    return err == -EPERM || err == -ENOMEM || (err == 0 && ring_set_ring_bytes(set) < bytes);
-}
-
-int ring_set_open(struct ring_set *set, const char *processors, size_t events, enum ring_load load)
+int ring_set_open(struct ring_set *set, const struct ring_demand *demand)
 {
     uint32_t list[PROCESSORS_MAX];
-    size_t count = processors_list(processors, list, PROCESSORS_MAX);
-    size_t rings = count * events, bytes = choose_bytes(rings, load);
-    *set = (struct ring_set){.rings = calloc(rings ? rings : 1, sizeof(*set->rings))};
+    size_t count = processors_list(demand->processors, list, PROCESSORS_MAX);
+    size_t rings = count * demand->events, bytes = choose_bytes(rings, demand->load);
+    *set = (struct ring_set){.rings = calloc(rings ? rings : 1, sizeof(*set->rings)),
+                             .demand = *demand};
     if (!set->rings)
         return -ENOMEM;
-    int err = count == 0 ? -ENOENT : open_rings(set, list, count, rings, bytes);
-    set->is_short = is_short_of_memory(set, err, bytes);
-    while (is_short_of_memory(set, err, bytes) && bytes > RING_BYTES_MIN) {
+    int err = count == 0 ? -ENOENT : open_rings(set, demand, list, count, bytes);
+    while ((err == -EPERM || err == -ENOMEM) && bytes > RING_BYTES_MIN) {
+        set->is_short = true;
         close_rings(set);
         bytes /= 2;
-        err = open_rings(set, list, count, rings, bytes);
+        err = open_rings(set, demand, list, count, bytes);
     }
     return err;
 }
@@ -83,9 +102,12 @@ void ring_set_close(struct ring_set *set)
 
 size_t ring_set_ring_bytes(const struct ring_set *set)
 {
-    size_t smallest_bytes = SIZE_MAX;
-    for (size_t i = 0; i < set->count; i++)
-        if (set->rings[i].data_bytes < smallest_bytes)
-            smallest_bytes = set->rings[i].data_bytes;
-    return smallest_bytes;
+    size_t smallest_bytes = SIZE_MAX, smallest_clock_bytes = SIZE_MAX;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t *smallest =
+            is_clock(&set->demand, set->rings[i].event) ? &smallest_clock_bytes : &smallest_bytes;
+        if (set->rings[i].data_bytes < *smallest)
+            *smallest = set->rings[i].data_bytes;
+    }
+    return smallest_bytes != SIZE_MAX ? smallest_bytes : smallest_clock_bytes;
 }

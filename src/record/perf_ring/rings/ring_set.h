@@ -7,12 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct ring_set {
-    struct kernel_ring *rings; /* owned; the first event first */
-    size_t count;
-    bool is_short; /* the rings are smaller than wanted: the locked memory is limited */
-};
+#include <stdint.h>
 
 /* What the rings have room for. */
 enum ring_load {
@@ -21,9 +16,23 @@ enum ring_load {
     RING_BURSTS,  /* of events that come as fast as the program can make them */
 };
 
-/* processors: "0-3,6"; NULL: all. 0 or a negative errno; ring_set_close() in any case. */
-int ring_set_open(struct ring_set *set, const char *processors, size_t events, enum ring_load load);
+struct ring_demand {
+    const char *processors; /* "0-3,6"; NULL: all; borrowed */
+    size_t events;
+    uint64_t clocks; /* a bit for each event that comes at the rate of a clock */
+    enum ring_load load;
+};
+
+struct ring_set {
+    struct kernel_ring *rings; /* owned; the first event first */
+    size_t count;
+    struct ring_demand demand;
+    bool is_short; /* the rings are smaller than wanted: the locked memory is limited */
+};
+
+/* 0 or a negative errno; ring_set_close() in any case. */
+int ring_set_open(struct ring_set *set, const struct ring_demand *demand);
 void ring_set_close(struct ring_set *set);
 
-/* The smallest ring. */
+/* The smallest ring; next to bursts, rings of clocks are smaller, and do not count. */
 size_t ring_set_ring_bytes(const struct ring_set *set);
