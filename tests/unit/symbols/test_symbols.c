@@ -523,12 +523,12 @@ static void a_supplementary_file_without_debug_info_is_opened_once(void **state)
                          "cp whole first && cp whole second && dwz -m common -r first second && "
                          "objcopy -g common"),
                      0);
+    struct symbols *symbols = open_in("first", "/nonexistent");
     int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     assert_true(inotify_add_watch(watch, in_directory("common"), IN_OPEN) >= 0);
-    struct symbols *symbols = open_in("first", "/nonexistent");
     expect_unnamed(symbols, "first");
     struct inotify_event opened[8];
-    assert_int_equal(read(watch, opened, sizeof(opened)), sizeof(opened[0]));
+    assert_true(read(watch, opened, sizeof(opened)) < 0);
     assert_string_equal(symbols_missing_file(symbols), "common");
     symbols_close(symbols);
     close(watch);
