@@ -232,7 +232,8 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
     index->entry = (uint32_t)(bytes->entry_svma - bytes->text_svma);
     index->has_entry = bytes->entry_svma >= bytes->text_svma && bytes->entry_svma != 0 &&
                        bytes->entry_svma - bytes->text_svma < bytes->text_bytes;
-    err = make_index(module);
+    module->full_rows = full_rows_new(bytes->eh_frame.size + bytes->debug_frame.size);
+    err = module->full_rows ? make_index(module) : -ENOMEM;
     if (err != 0)
         error_set(error, err, "out of memory");
     else if (index->bad_fdes > 0 && index->entry_count == 0)
@@ -252,6 +253,7 @@ void unwind_module_close(struct unwind_module *module)
     cfi_index_free(&module->index);
     lazy_rules_free(module->lazy);
     lazy_index_free(module->pieces);
+    full_rows_free(module->full_rows);
     free_bytes(&module->bytes);
     free(module);
 }

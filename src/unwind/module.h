@@ -54,3 +54,6 @@ uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relativ
 enum unwind_result unwind_module_step(const struct unwind_module *module, uint64_t lookup_svma,
                                       struct full_regs *regs, const struct stack_view *stack,
                                       bool *is_signal_frame);
+
+/* Number of steps without a row because of the limit of full_rows.h. */
+uint64_t unwind_module_refused_steps(const struct unwind_module *module);

@@ -5,6 +5,7 @@
 #include "base/containers/buffer.h"
 #include "unwind/module.h"
 #include "unwind/rows/compile.h"
+#include "unwind/rows/full_rows.h"
 #include "unwind/rows/lazy_index.h"
 #include "unwind/rows/lazy_rules.h"
 
@@ -31,6 +32,7 @@ struct unwind_module {
     struct cfi_index index; /* with pieces: sections and bounds only */
     struct lazy_rules *lazy;
     struct lazy_index *pieces; /* NULL: there is an index of all */
+    struct full_rows *full_rows;
 };
 
 /* Where the rules are found of an address less the base, inside the bounds; NULL: memory is out. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A step by full CFI. Slower than a row by two orders of magnitude: the FDE's instructions run
- * again for each step.
+ * again for most steps.
  */
 #include "unwind/module.h"
 
@@ -75,35 +75,36 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
 }
 
 /* The register with the return address; UNWIND_DWARF_REGS: on the stack. */
-static uint32_t return_in_register(const struct cfi_cie *cie, const struct cfi_rule *return_rule)
+static uint32_t return_in_register(uint8_t return_register, const struct cfi_rule *return_rule)
 {
-    bool has_link_register = cie->return_register != UNWIND_DWARF_PC;
+    bool has_link_register = return_register != UNWIND_DWARF_PC;
     if (return_rule->kind == CFI_REGISTER && (uint64_t)return_rule->value < UNWIND_DWARF_REGS)
         return (uint32_t)return_rule->value;
     if (has_link_register &&
         (return_rule->kind == CFI_UNSPECIFIED || return_rule->kind == CFI_SAME))
-        return cie->return_register;
+        return return_register;
     return UNWIND_DWARF_REGS;
 }
 
 /* SP grows by the return address at least. SP may stay if the return address is in a register: in
  * vfork(), out of the child's reach, and in a link register until saved. The register is unknown in
  * the next step, so the walk cannot loop. */
-static bool sp_is_plausible(uint64_t before, uint64_t after, const struct cfi_cie *cie,
+static bool sp_is_plausible(uint64_t before, uint64_t after, bool is_signal_frame,
                             bool is_in_register)
 {
-    if (cie->is_signal_frame)
+    if (is_signal_frame)
         return true; /* the handler may have run on another stack */
     return after > before || (after == before && is_in_register);
 }
 
-static enum unwind_result apply_row(const struct cfi_walk *walk, struct full_regs *regs,
-                                    const struct stack_view *stack)
+static enum unwind_result apply_row(const struct full_row *full, struct full_regs *regs,
+                                    const struct stack_view *stack,
+                                    const struct unwind_machine *machine)
 {
-    const struct cfi_cie *cie = walk->cie;
-    const struct cfi_row *row = &walk->row;
-    const struct frame_state frame = {regs, stack, walk->section->machine};
-    const struct cfi_rule *return_rule = &row->regs[cie->return_register];
+    const struct cfi_row *row = &full->row;
+    uint32_t operations_left = EXPRESSION_OPERATIONS_MAX;
+    const struct frame_state frame = {regs, stack, machine, &operations_left};
+    const struct cfi_rule *return_rule = &row->regs[full->return_register];
     if (return_rule->kind == CFI_UNDEFINED)
         return UNWIND_END;
     uint64_t cfa;
@@ -111,7 +112,7 @@ static enum unwind_result apply_row(const struct cfi_walk *walk, struct full_reg
         return UNWIND_COMPLEX;
     struct full_regs caller = {0};
     for (uint32_t reg = 0; reg < UNWIND_DWARF_REGS; reg++) {
-        uint32_t column = reg == UNWIND_DWARF_PC ? cie->return_register : reg;
+        uint32_t column = reg == UNWIND_DWARF_PC ? full->return_register : reg;
         if (find_value(&row->regs[column], column, cfa, &frame, &caller.value[reg]))
             caller.known |= 1u << reg;
     }
@@ -119,9 +120,9 @@ static enum unwind_result apply_row(const struct cfi_walk *walk, struct full_reg
         return return_rule->kind == CFI_OFFSET ? UNWIND_OFF_STACK : UNWIND_COMPLEX;
     if (!is_known(&caller, UNWIND_DWARF_SP))
         return UNWIND_COMPLEX;
-    uint32_t in = return_in_register(cie, return_rule);
-    if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP], cie,
-                         in < UNWIND_DWARF_REGS))
+    uint32_t in = return_in_register(full->return_register, return_rule);
+    if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP],
+                         full->is_signal_frame, in < UNWIND_DWARF_REGS))
         return UNWIND_OFF_STACK;
     if (in < UNWIND_DWARF_REGS)
         caller.known &= ~(1u << in);
@@ -139,14 +140,15 @@ enum unwind_result unwind_module_step(const struct unwind_module *module, uint64
     if (lookup_svma < index->base_svma || relative >= index->size)
         return UNWIND_NO_ROW;
     struct lazy_rules *lazy = unwind_module_rules(module, (uint32_t)relative);
-    struct cfi_walk walk;
-    if (!lazy || !lazy_rules_walk(lazy, (uint32_t)relative, &walk))
+    const struct full_row *row =
+        lazy ? full_rows_find(module->full_rows, lazy, index->base_svma, (uint32_t)relative) : NULL;
+    if (!row)
         return UNWIND_NO_ROW;
-    while (cfi_walk_next(&walk)) {
-        if (lookup_svma >= walk.end_svma)
-            continue;
-        *is_signal_frame = walk.cie->is_signal_frame;
-        return apply_row(&walk, regs, stack);
-    }
-    return UNWIND_NO_ROW;
+    *is_signal_frame = row->is_signal_frame;
+    return apply_row(row, regs, stack, module->bytes.machine);
+}
+
+uint64_t unwind_module_refused_steps(const struct unwind_module *module)
+{
+    return full_rows_refused(module->full_rows);
 }

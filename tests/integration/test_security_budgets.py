@@ -251,6 +251,21 @@ class Budgets(rec.Case):
         self.assertIn(b"more than 524288 frames together", run.stderr)
         self.assertIn(LIMIT, run.stderr)
 
+    def test_frames_in_a_function_with_5_mib_of_cfi_instructions(self):
+        """A step in there needs all of them: the CFA is an expression, set by the last one."""
+        count, code_bytes = hostile_captures.STACK_BYTES // 8, 1 << 19
+        code, mapping = self.build_without_cfi([
+            "f:", f".fill {code_bytes},1,0x90", '.section .eh_frame,"a",@progbits', "cie: .long fde-cie-4,0",
+            '.byte 1; .asciz "zR"; .byte 1,0x78,16,1,0x1b,0x0c,7,8,0x90,1', ".p2align 2", "fde: .long end-fde-4",
+            "back: .long back-cie", f"start: .long f-start,{code_bytes}", ".byte 0", f".fill {5 << 20},1,0", ".byte 0x0f,2,0x77,8", ".p2align 3", "end: .long 0"])
+        samples = [hostile_captures.stack_sample(1, 2 + i, code + 4, [code + 16 * j + i for j in range(1, count)])
+                   for i in range(8)]
+        write(self.path("cfi.data"), hostile_captures.capture(mapping + b"".join(samples), hostile_captures.STACK_TYPE))
+        for run in self.assert_converts("cfi.data"):
+            self.assertEqual(run.status, 0, run.stderr)
+            if run.words[0] == "convert":
+                self.assertIn(b"more unwind instructions than the limit", run.stderr)
+
     def test_functions_whose_names_overlap(self):
         """60 000 symbols have the same 2 MiB as their name, and calls through a slot look for a longer one."""
         calls, functions, name = 64, 60000, b"a" * (2 << 20)

@@ -52,7 +52,7 @@ static void add_limits(struct loader *loader)
                    budget_option(BUDGET_COPIED_MAPPINGS));
 }
 
-static void add_step_limit(struct loader *loader)
+static void add_step_limits(struct loader *loader)
 {
     if (loader->samples.callchain.unwinder.without_steps)
         note_limit(loader->profile,
@@ -60,6 +60,12 @@ static void add_step_limit(struct loader *loader)
                    " stacks are cut; raise the limit with %s=SIZE",
                    budget_amount(BUDGET_STEPS), loader->samples.callchain.unwinder.without_steps,
                    budget_option(BUDGET_STEPS));
+    uint64_t refused = modules_refused_steps(&loader->modules);
+    if (refused)
+        note_limit(loader->profile,
+                   "%" PRIu64 " frames of copied stacks are in functions with more unwind "
+                   "instructions than the limit: callers may be missing",
+                   refused);
 }
 
 static void add_jit_limit(struct loader *loader)
@@ -83,7 +89,7 @@ void load_add_notes(struct loader *loader)
     if (loader->capture->has_unusable_store)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
     add_limits(loader);
-    add_step_limit(loader);
+    add_step_limits(loader);
     add_jit_limit(loader);
     note_count(profile, "lost_records", lost_in_all(loader));
     note_count(profile, "unknown_records", loader->unknown);

@@ -367,3 +367,12 @@ uint32_t modules_address(struct modules *modules, const struct mapping *mapping,
         name_as_function(modules, mapping, address);
     return address;
 }
+
+uint64_t modules_refused_steps(const struct modules *modules)
+{
+    uint64_t refused = 0;
+    for (size_t i = 0; i < modules->count; i++)
+        if (modules->modules[i].unwind)
+            refused += unwind_module_refused_steps(modules->modules[i].unwind);
+    return refused;
+}

@@ -75,3 +75,6 @@ const struct code_image *modules_code(struct modules *modules, const struct mapp
 
 /* The profile's address of a runtime address in a mapping; PROFILE_NONE: out of memory. */
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma);
+
+/* Number of steps that the limit of unwind instructions refused: unwind_module_refused_steps(). */
+uint64_t modules_refused_steps(const struct modules *modules);

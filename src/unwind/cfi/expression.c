@@ -3,8 +3,6 @@
 
 #include "base/containers/cursor.h"
 
-/* Real expressions have a dozen operations; branches could make any of them run forever. */
-#define OPERATIONS_MAX 256
 #define DEPTH_MAX 32
 
 enum {
@@ -327,9 +325,10 @@ bool expression_evaluate(const uint8_t *bytes, size_t size, const struct frame_s
     struct evaluation m = {.code = cursor_of(bytes, size), .frame = frame};
     if (initial)
         push(&m, *initial);
-    for (size_t i = 0; cursor_left(&m.code); i++) {
-        if (i == OPERATIONS_MAX)
+    while (cursor_left(&m.code)) {
+        if (*frame->operations_left == 0)
             return false;
+        --*frame->operations_left;
         execute(&m, cursor_u8(&m.code));
         if (m.code.failed)
             return false;

@@ -32,8 +32,9 @@ static void assert_value(uint64_t expected, const uint8_t *bytes, size_t size)
     struct full_regs regs = some_regs();
     const uint64_t cfa = 0x7180;
     uint64_t value;
-    assert_true(
-        expression_evaluate(bytes, size, &(struct frame_state){&regs, &stack, NULL}, &cfa, &value));
+    uint32_t left = EXPRESSION_OPERATIONS_MAX;
+    const struct frame_state frame = {&regs, &stack, NULL, &left};
+    assert_true(expression_evaluate(bytes, size, &frame, &cfa, &value));
     assert_int_equal(value, expected);
 }
 
@@ -41,8 +42,9 @@ static void assert_no_value(const uint8_t *bytes, size_t size)
 {
     struct full_regs regs = some_regs();
     uint64_t value;
-    assert_false(
-        expression_evaluate(bytes, size, &(struct frame_state){&regs, &stack, NULL}, NULL, &value));
+    uint32_t left = EXPRESSION_OPERATIONS_MAX;
+    const struct frame_state frame = {&regs, &stack, NULL, &left};
+    assert_false(expression_evaluate(bytes, size, &frame, NULL, &value));
 }
 
 static void constants_are_read_with_their_width_and_sign(void **state)
@@ -235,6 +237,63 @@ static void signal_frame_may_lead_anywhere_inside_the_view(void **state)
     assert_int_equal(step_by("zRS", BYTES(0x12, RSP, 0x40), &regs), UNWIND_OFF_STACK); /* HI + … */
 }
 
+static void operations_of_all_expressions_of_a_step_are_limited(void **state)
+{
+    (void)state;
+    enum { NOPS = 160 };
+    struct full_regs regs;
+    struct buffer code = {0};
+    for (uint8_t reg = R12; reg < R12 + 2; reg++) {
+        buffer_append(&code, BYTES(0x16, reg, 0x80 | (NOPS + 1 - 128), 1, 0x37));
+        for (int i = 0; i < NOPS; i++)
+            buffer_u8(&code, 0x96);
+    }
+    assert_int_equal(step_by("zR", code.bytes, code.size, &regs), UNWIND_OK);
+    assert_int_equal(regs.value[R12], 7);
+    assert_true(regs.known >> R12 & 1);
+    assert_false(regs.known >> (R12 + 1) & 1);
+    buffer_free(&code);
+}
+
+/* A MiB of instructions, then a row for each of 32 bytes of code. */
+static struct unwind_module *module_with_a_large_fde(void)
+{
+    enum { NOPS = 1 << 20 };
+    struct buffer frame = {0}, code = {0};
+    struct unwind_module *module;
+    size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    buffer_zeros(&code, NOPS);
+    for (int i = 0; i < 31; i++)
+        buffer_u8(&code, 0x41);
+    add_fde(&frame, cie, TEXT + 0x100, 0x20, code.bytes, code.size);
+    buffer_free(&code);
+    assert_int_equal(open_module(&module, &frame, NULL), 0);
+    return module;
+}
+
+static void instructions_run_for_a_multiple_of_their_bytes(void **state)
+{
+    (void)state;
+    struct unwind_module *module = module_with_a_large_fde();
+    unsigned steps = 0;
+    for (uint64_t i = 0; i < 32; i++) {
+        struct full_regs regs = some_regs();
+        bool is_signal;
+        steps +=
+            unwind_module_step(module, TEXT + 0x100 + i, &regs, &stack, &is_signal) == UNWIND_OK;
+    }
+    assert_int_equal(steps, 9); /* 8, and the first MiB */
+    assert_int_equal(unwind_module_refused_steps(module), 32 - steps);
+    for (int i = 0; i < 100; i++) { /* a row is kept */
+        struct full_regs regs = some_regs();
+        bool is_signal;
+        assert_int_equal(unwind_module_step(module, TEXT + 0x107, &regs, &stack, &is_signal),
+                         UNWIND_OK);
+        assert_int_equal(regs.value[RSP], 0x7108);
+    }
+    unwind_module_close(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +307,8 @@ int main(void)
         cmocka_unit_test(every_kind_of_register_rule_is_followed),
         cmocka_unit_test(step_needs_known_registers_and_a_growing_stack),
         cmocka_unit_test(signal_frame_may_lead_anywhere_inside_the_view),
+        cmocka_unit_test(operations_of_all_expressions_of_a_step_are_limited),
+        cmocka_unit_test(instructions_run_for_a_multiple_of_their_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
