@@ -2,6 +2,7 @@
 #include "record/sample/stack_unwind.h"
 
 #include "base/budget.h"
+#include "unwind/code/call_target.h"
 #include "wire/atomic.h"
 
 #include <string.h>
@@ -112,8 +113,20 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
     return true;
 }
 
-/* The root part of a stack without a copy of its middle: from the lowest word of the root bytes
- * from which a walk reaches the root. Returns the number of frames; 0: none. */
+/* Whether a walk may start at the word as a return address. Unread code: the stack is walked again.
+ * Code that cannot be read has no evidence against the word. */
+static bool is_start(const struct offline_map *map, uint64_t word)
+{
+    struct offline_mapping mapping;
+    struct code_place place;
+    if (!map->find(map->context, word - 1, &mapping) || !mapping.module ||
+        !map->code->find(map->code->context, word - 1, &place))
+        return false;
+    return !place.image || code_place_is_returned_to(&place, word - place.bias);
+}
+
+/* The root part of a stack without a copy of its middle: from the lowest return address in the root
+ * bytes from which a walk reaches the root. Returns the number of frames; 0: none. */
 static size_t find_root_part(const struct offline_map *map, const struct stack_view *root,
                              const struct offline_frames *out)
 {
@@ -121,8 +134,7 @@ static size_t find_root_part(const struct offline_map *map, const struct stack_v
     struct full_regs regs = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
     uint64_t *pc = &regs.value[UNWIND_DWARF_PC], at = root->lo;
     for (int tries = 0; tries < TRIES_MAX && stack_load(root, at, pc); at += sizeof(*pc)) {
-        struct offline_mapping mapping;
-        if (!map->find(map->context, *pc - 1, &mapping) || !mapping.module)
+        if (!is_start(map, *pc))
             continue;
         tries++;
         regs.value[UNWIND_DWARF_SP] = at + sizeof(*pc);

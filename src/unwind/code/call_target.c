@@ -132,6 +132,15 @@ bool code_place_is_sigreturn(const struct code_place *place, uint64_t svma)
     return x86_64_is_sigreturn(code, size);
 }
 
+bool code_place_is_returned_to(const struct code_place *place, uint64_t svma)
+{
+    const uint8_t *code = code_image_before(place->image, svma, CODE_CALL_BYTES_MAX);
+    if (!code) /* the first bytes, or too many pieces */
+        return !code_image_has_all_starts(place->image);
+    return x86_64_call_before(code, CODE_CALL_BYTES_MAX, svma).kind != BRANCH_NONE ||
+           code_place_is_sigreturn(place, svma);
+}
+
 static enum caller_evidence judge_call(struct call_target *target, const struct code_place *place,
                                        uint64_t svma)
 {

@@ -43,3 +43,6 @@ bool call_target_runs_into(struct call_target *target, const struct code_image *
 
 /* Whether the code at svma returns from a signal handler. */
 bool code_place_is_sigreturn(const struct code_place *place, uint64_t svma);
+
+/* Whether svma is a return address: of a call, or of a signal handler. */
+bool code_place_is_returned_to(const struct code_place *place, uint64_t svma);

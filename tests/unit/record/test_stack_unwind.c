@@ -17,6 +17,8 @@ static int request_rows_of(struct compiler *compiler, struct known_module *modul
 
 #include <cmocka.h>
 
+#include "../unwind/real_files.h"
+
 enum { START = 0x400000, PIECES = 3 };
 
 static struct {
@@ -192,6 +194,79 @@ static void machine_code_is_requested_once_and_behind_the_cfi(void **state)
     assert_true(search_in(&walk));
 }
 
+extern const uint8_t _start[]; /* of the C library: the root of the main thread's stack */
+
+/* This program as the module of a process. */
+static void map_own_program(void)
+{
+    struct elf_file *elf = open_real_file("/proc/self/exe");
+    assert_non_null(elf);
+    assert_int_equal(unwind_module_open(&at.module.unwind, elf, NULL, NULL), 0);
+    assert_int_equal(code_image_open(&at.module.code, elf), 0);
+    const uint64_t start_avma = (uint64_t)(uintptr_t)_start;
+    at.mapping.bias = start_avma - code_image_entry_svma(at.module.code);
+    at.mapping.start_avma = start_avma - ROW_PIECE_BYTES;
+    at.mapping.end_avma = start_avma + ROW_PIECE_BYTES;
+    at.module.piece_count = 0;
+    at.module.state = MODULE_READ;
+    elf_close(elf);
+}
+
+static void unmap_own_program(void)
+{
+    unwind_module_close(at.module.unwind);
+    code_image_close(at.module.code);
+}
+
+/* Behind `call *__libc_start_main@GOTPCREL(%rip)`, ff 15, or `call __libc_start_main`, e8. */
+static uint64_t return_address_in_start(void)
+{
+    size_t i = 0;
+    while (_start[i] != 0xf4 /* hlt */ && i < 64)
+        i++;
+    assert_true(i < 64 && (_start[i - 5] == 0xe8 || _start[i - 6] == 0xff));
+    return (uint64_t)(uintptr_t)_start + i;
+}
+
+/* The walk from these words at the end of a stack. Returns the number of frames. */
+static size_t find_root_in(const uint64_t *words, size_t count, uint64_t frames[4],
+                           struct known_module **unread)
+{
+    struct stack_walk walk = {.map = &at.map};
+    struct lookup lookup = {.unwinder = &at.unwinder, .walk = &walk};
+    const struct code_map code = {.find = find_code, .context = &lookup};
+    const struct offline_map map = {.find = find_mapping, .context = &lookup, .code = &code};
+    const struct stack_view root = {
+        .lo = 0x7000, .hi = 0x7000 + 8 * count, .bytes = (const uint8_t *)words};
+    const struct offline_frames out = {.pcs = frames, .max = 4, .leaf_max = 2};
+    size_t found = find_root_part(&map, &root, &out);
+    *unread = walk.unread;
+    return found;
+}
+
+static void the_root_part_of_a_stack_starts_at_a_return_address(void **state)
+{
+    (void)state;
+    struct known_module *unread;
+    uint64_t frames[4] = {0};
+    map_own_program();
+    const uint64_t returned_to = return_address_in_start();
+    /* The address of a function, as in a table of functions on the stack, and one inside. */
+    const uint64_t words[] = {0, (uint64_t)(uintptr_t)_start + 1, returned_to - 1, returned_to};
+    assert_int_equal(find_root_in(words, 4, frames, &unread), 0);
+    assert_true(unread == &at.module); /* not yet known: the stack waits for the code */
+    at.module.is_code_read = true;
+    assert_int_equal(find_root_in(words, 4, frames, &unread), 1);
+    assert_true(frames[0] == returned_to && !unread);
+    assert_int_equal(find_root_in(words, 3, frames, &unread), 0);
+    struct code_image *image = at.module.code;
+    at.module.code = NULL; /* unreadable: any address may be one */
+    assert_int_equal(find_root_in(words, 4, frames, &unread), 1);
+    assert_true(frames[0] == words[1]);
+    at.module.code = image;
+    unmap_own_program();
+}
+
 /* What is kept of the frames 0, 1, … of a stack. Returns the number of frames. */
 static size_t keep(uint64_t kept[RECORD_FRAMES_MAX], uint64_t first, size_t count)
 {
@@ -268,6 +343,7 @@ int main(void)
         TEST(what_is_not_taken_for_want_of_memory_is_asked_for_again),
         TEST(rows_that_found_no_room_are_asked_for_again_after_a_pause),
         TEST(machine_code_is_requested_once_and_behind_the_cfi),
+        TEST(the_root_part_of_a_stack_starts_at_a_return_address),
         TEST(frames_of_sampler_and_launcher_are_one_stack),
         TEST(a_made_up_number_of_frames_left_out_is_harmless),
         TEST(an_index_that_found_no_room_is_asked_for_again_after_a_pause),
