@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/join.h"
 
-#include "record/process/untracked/untracked_reason.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
@@ -75,6 +74,6 @@ bool join_is_guest(const struct join *join)
 {
     const struct process *emulator = join->before;
     return emulator && emulator->engine != ENGINE_NONE && emulator->executable_id != 0 &&
-           executable_id_of(emulator->pid) == emulator->executable_id &&
+           join->executable.id == emulator->executable_id &&
            admission_has_other_view(&join->stated, emulator->pid, &join->mappings);
 }
