@@ -216,7 +216,18 @@ static void read_code(struct module_cache *store, struct known_module *module)
     store_release(&module->is_code_read, true);
 }
 
-/* Whether the piece of a large file has code without CFI: not only padding between functions. */
+/* Code of the compiler's crtbegin.o, linked behind _start, has neither CFI nor sizes: about 200
+ * bytes in each program. */
+static bool is_of_start_files(const struct known_module *module, uint64_t start_svma,
+                              uint64_t bytes)
+{
+    enum { ENTRY_BYTES = 64, START_FILES_BYTES = 256 };
+    const uint64_t behind = start_svma - elf_entry_svma(module->elf);
+    return behind < ENTRY_BYTES && bytes <= START_FILES_BYTES;
+}
+
+/* Whether the piece of a large file may have hand-written functions: code without CFI other than
+ * padding between functions. */
 static bool needs_symbols(const struct known_module *module, const struct compiled_rows *rows,
                           uint64_t end)
 {
@@ -224,8 +235,9 @@ static bool needs_symbols(const struct known_module *module, const struct compil
     bool has_gap = rows->count == 0;
     for (size_t i = 0; i < rows->count && !has_gap; i++) {
         const struct row *row = &rows->rows[i];
-        uint64_t row_end = i + 1 < rows->count ? row[1].start : end;
-        has_gap = row_kind(row->rule) == ROW_NONE && row_end - row->start > PADDING_BYTES;
+        uint64_t bytes = (i + 1 < rows->count ? row[1].start : end) - row->start;
+        has_gap = row_kind(row->rule) == ROW_NONE && bytes > PADDING_BYTES &&
+                  !is_of_start_files(module, module->base_svma + row->start, bytes);
     }
     return has_gap && !module->is_searched && !module->is_go && !module->is_code_read;
 }

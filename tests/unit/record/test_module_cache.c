@@ -265,11 +265,38 @@ static void files_of_a_user_without_time_wait_for_another_user(void **state)
     assert_true(module->is_requested[0]);
 }
 
+/* Whether the code is read for a large program with a gap of CFI there. */
+static bool is_read_for_gap(const struct known_module *program, uint64_t svma, uint32_t bytes)
+{
+    const uint32_t start = (uint32_t)(svma - program->base_svma);
+    struct row of_piece[] = {{start - 16, row_rule(ROW_SP, ROW_FP_SAME, 1)},
+                             {start, row_rule(ROW_NONE, ROW_FP_SAME, 0)},
+                             {start + bytes, row_rule(ROW_SP, ROW_FP_SAME, 1)}};
+    const struct compiled_rows rows = {.rows = of_piece, .count = 3};
+    struct known_module large = *program;
+    large.is_searched = false;
+    return needs_symbols(&large, &rows, start + ROW_PIECE_BYTES);
+}
+
+static void code_of_large_programs_is_not_read_for_their_start_files(void **state)
+{
+    const struct known_module *module = read_program(*state);
+    const uint64_t entry_svma = elf_entry_svma(module->elf);
+    const uint64_t behind_start = entry_svma + 34;
+    assert_false(is_read_for_gap(module, behind_start, 206)); /* deregister_tm_clones and others */
+    assert_false(is_read_for_gap(module, behind_start + 15, 191)); /* without PIE */
+    assert_true(is_read_for_gap(module, behind_start, 1000));
+    assert_true(is_read_for_gap(module, behind_start + 4096, 191));
+    assert_true(is_read_for_gap(module, entry_svma - 191, 191));
+    assert_false(is_read_for_gap(module, behind_start + 4096, 64)); /* padding */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(code_without_cfi_has_rows_when_it_was_read),
+        TEST(code_of_large_programs_is_not_read_for_their_start_files),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
         TEST(a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
