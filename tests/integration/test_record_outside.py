@@ -269,6 +269,14 @@ class Lifetime(Outside):
             run = self.run_in(self.new_directory(), [rec.REC, "-q", "--engine=perf-ring", "--", *command])
             self.assertEqual(run.status, status, run.stderr)
 
+    def test_without_sys(self):
+        """As in a chroot: /proc/stat has the list of processors, too."""
+        script = 'mount -t tmpfs none /sys && exec "$0" --off-cpu --engine=perf-ring -- "$1" 200'
+        run = self.run_in(self.new_directory(), ["unshare", "-Urm", "sh", "-c", script, rec.REC, rec.target("short_run")])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertIn(b"(perf-ring)", run.stderr)
+        self.assertIn(b"(switch-records", run.stderr)
+
     def test_the_recording_ends_before_the_command(self):
         run = self.record(rec.target("attached_static"), 2, 1, 0,
                           rec_options=["--duration", "0.5", "-D", "300"], **as_nobody())

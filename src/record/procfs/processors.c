@@ -4,7 +4,9 @@
 #include "base/containers/buffer.h"
 #include "base/files/io.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Processors may be missing in the middle: "0-3,6". */
 static size_t parse(const char *text, uint32_t *list, size_t room)
@@ -21,6 +23,20 @@ static size_t parse(const char *text, uint32_t *list, size_t room)
     return count;
 }
 
+/* Where /sys is not mounted, as in a chroot: the lines "cpu0 ..." of /proc/stat (proc(5)). */
+static size_t list_by_stat(uint32_t *list, size_t room)
+{
+    FILE *file = fopen("/proc/stat", "re");
+    char *line = NULL;
+    size_t size = 0, count = 0;
+    while (file && getline(&line, &size, file) > 0 && strncmp(line, "cpu", 3) == 0)
+        count += parse(line + 3, list + count, room - count);
+    free(line);
+    if (file)
+        fclose(file);
+    return count;
+}
+
 size_t processors_list(const char *text, uint32_t *list, size_t room)
 {
     struct buffer online = {0};
@@ -30,5 +46,5 @@ size_t processors_list(const char *text, uint32_t *list, size_t room)
         buffer_append(&online, "", 1);
     size_t count = parse(online.failed ? NULL : (const char *)online.bytes, list, room);
     buffer_free(&online);
-    return count;
+    return count ? count : list_by_stat(list, room);
 }
