@@ -96,6 +96,8 @@ REFUSALS = [
     (["no-such-command"], 127, "no-such-command"),
     (["--", "./no-such-file"], 127, "no-such-file"),
     (["--", "report"], 127, "report"),
+    (["-q", "--", "report"], 127, "report"),
+    (["-q", "report"], 125, "options of rec report follow its name"),
     (["./plain"], 126, "plain"),
     (["--", "/"], 126, "/"),
     (["reprot"], 127, "rec report"),

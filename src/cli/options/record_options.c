@@ -5,6 +5,7 @@
 #include "cli/options/record/event_option.h"
 #include "cli/options/options.h"
 #include "cli/options/record/recorder_names.h"
+#include "cli/tables/command_table.h"
 #include "cli/tables/record_table.h"
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
@@ -352,6 +353,17 @@ static int apply(struct record_request *request, int id, const char *value, stru
     }
 }
 
+/* `rec -q report` would record a program called report, and replace the capture to be reported. */
+static int check_command(char *const *words, char *const *command, struct error *error)
+{
+    if (command == words || strcmp(command[-1], "--") == 0 || !command_find(*command))
+        return 0;
+    return error_set(error, -EINVAL,
+                     "options of rec %s follow its name; to record a program named %s, put -- in "
+                     "front",
+                     *command, *command);
+}
+
 int record_request_parse(struct record_request *request, char *const *words, struct error *error)
 {
     const struct record_parameter *frequency = recorders_parameter("freq");
@@ -366,8 +378,8 @@ int record_request_parse(struct record_request *request, char *const *words, str
         if (err || request->help || request->version)
             return err;
     }
-    if (id < 0)
-        return id;
+    if (id < 0 || (id > 0 && check_command(words, options.argv - 1, error) != 0))
+        return -EINVAL;
     bool has_targets = request->targets.count > 0 || request->options.records_system;
     if (id == 0 && !has_targets)
         return error_set(error, -EINVAL,
