@@ -3,6 +3,7 @@
 """Manual pages and completions are generated from the option tables, free of warnings, and work in the shells."""
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -12,7 +13,6 @@ from pathlib import Path
 import rec
 
 PAGES = Path(os.environ["BUILD"]) / "pages"
-COMMANDS = ("record", "report", "convert", "info", "list", "doctor")
 # Completes the words of its arguments, the last of them by Tab.
 COMPLETE_IN_BASH = """
 source "$0" || exit
@@ -25,6 +25,9 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 def output_of(*words, **how):
     return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, timeout=rec.TIMEOUT_S, **how).stdout
+
+
+COMMANDS = ["record", *re.findall(r"(?m)^  rec ([a-z]+) ", output_of(rec.REC, "help").split("\n  rec help")[0])]
 
 
 def completed_in_bash(directory, *words):
@@ -88,6 +91,7 @@ class Pages(rec.Case):
                                 (["--", "tru"], "true"), (["-F", "99", "tru"], "true"), (["help", "do"], "doctor"),
                                 (["--", "true", "fi"], "file.data")):
             self.assertIn(expected, completed_in_bash(self.directory, *words), words)
+        self.assertEqual(set(completed_in_bash(self.directory, "")), {*COMMANDS, "help"})
         for words in (["-F", ""], ["report", "--eng"], ["doctor", ""], ["--", "true", "--eng"]):
             self.assertEqual(completed_in_bash(self.directory, *words), [], words)
 

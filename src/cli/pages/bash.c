@@ -57,6 +57,8 @@ static const char driver[] =
     "    fi\n"
     "    if [[ $value ]]; then _rec_reply ${value%% *} \"${value#* }\"\n"
     "    elif [[ $cur == -* ]]; then _rec_reply words \"$(_rec_options \"$command\")\"\n"
+    "    elif [[ $COMP_CWORD == 1 && ! $cur ]]; then # not all programs of PATH, too\n"
+    "        _rec_reply words \"$_rec_commands\"\n"
     "    else\n"
     "        value=$(_rec_operand \"$command\")\n"
     "        _rec_reply ${value%% *} \"${value#* }\"\n"
