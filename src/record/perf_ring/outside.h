@@ -24,7 +24,7 @@ struct outside {
     struct ring_source source;
     struct ring_source_config config;
     bool is_permitted; /* by the choice of the engine */
-    bool takes_fibers; /* cpu is the only recorder: see outside_take_fibers() */
+    bool takes_fibers; /* no recorder has hooks: see outside_take_fibers() */
     bool is_open;
     int open_error; /* 0, or why the rings cannot be opened: there is no second attempt */
     uint64_t look_due_ns;
