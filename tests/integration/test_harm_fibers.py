@@ -23,8 +23,8 @@ def is_true(frames):
 
 
 class Fibers(rec.Case):
-    def record_fibers(self, *rec_options, work_ms=WORK_MS):
-        run = self.recorded(rec.target("deep_fibers"), work_ms, DEPTH, timeout=TIMEOUT_S,
+    def record_fibers(self, *rec_options, work_ms=WORK_MS, where=()):
+        run = self.recorded(rec.target("deep_fibers"), work_ms, DEPTH, *where, timeout=TIMEOUT_S,
                             rec_options=["-q", *rec_options])
         self.assertEqual(run.stdout, b"0 missing\n")
         return run
@@ -42,6 +42,16 @@ class Fibers(rec.Case):
                 self.assertGreater(sum(whole.values()) / sum(run.stacks().values()), 0.5)
                 self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02)
                 self.assertEqual((run.count("processes"), run.count("threads")), (1, 1))
+
+    def test_a_thread_stays_one_thread_and_its_waits_are_recorded(self):
+        """Also where perf-ring takes the process over."""
+        self.need_engine("perf-trap")
+        run = self.record_fibers("-F", "999", "--off-cpu", work_ms=600, where=["thread"])
+        self.assertLess(run.count("cut.foreign-stack"), 0.1 * run.count("samples"), run.summary)
+        tids = [thread["tid"] for thread in run.info["threads"]]
+        self.assertEqual(sorted(set(tids)), sorted(tids))
+        self.assertEqual((run.count("threads"), len(tids)), (2, 2))
+        self.assertGreater(run.count("off_cpu.waiting_ns"), 0.4e9)  # in the main thread's join
 
     def test_a_root_found_in_code_is_one_in_each_sample(self):
         """Also in samples with a stack seen before."""

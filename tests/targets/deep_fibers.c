@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deep_fibers MILLISECONDS DEPTH: eight fibers take turns by a switch written by hand, from the bottom of DEPTH calls,
+ * deep_fibers MILLISECONDS DEPTH [thread]: in the main thread, or in a thread of its own, eight fibers take turns by a switch written by hand, from the bottom of DEPTH calls,
  * 3 KiB for ten of them. Each stack spells its fiber: fiber 6 (binary 110) works in
  *
  *     work_6 step_0 step_1 step_1 step_0 step_1 step_1 … leaf_6
@@ -10,6 +10,7 @@
  */
 #include "burn.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,10 +119,9 @@ static void make(struct fiber *fiber, size_t pages)
     fiber->sp = top - 6;
 }
 
-int main(int argc, char **argv)
+static void *take_turns(void *argument)
 {
-    uint64_t end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
-    depth = argc > 2 ? (unsigned)atoi(argv[2]) : 40;
+    const uint64_t end_ns = *(const uint64_t *)argument;
     size_t least = 2 + (size_t)depth * (FRAME + 64) / PAGE;
     unsigned long rounds = 0, missing = 0;
     for (unsigned i = 0; i < COUNT; i++) {
@@ -140,5 +140,18 @@ int main(int argc, char **argv)
     for (int i = 0; i < COUNT; i++)
         missing += rounds - fibers[i].turns;
     printf("%lu missing\n", missing);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
+    pthread_t thread;
+    depth = argc > 2 ? (unsigned)atoi(argv[2]) : 40;
+    if (argc <= 3)
+        take_turns(&end_ns);
+    else if (pthread_create(&thread, NULL, take_turns, &end_ns) != 0 ||
+             pthread_join(thread, NULL) != 0)
+        return 2;
     return 0;
 }

@@ -120,7 +120,7 @@ static void take_over(struct outside *outside, struct process_watch *watch, stru
         return;
     uint64_t cpu_ns = 0;
     store_relaxed(is_handed_over, 1);
-    if (ring_attach_taken_over(&outside->source, process->pid, &cpu_ns) == 0) {
+    if (ring_attach_taken_over(&outside->source, process, &cpu_ns) == 0) {
         outside_set_parent(outside, process);
         process_leave(watch, process, cpu_ns);
         return;

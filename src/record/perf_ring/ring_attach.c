@@ -123,17 +123,20 @@ int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file)
     return adopt(source, process);
 }
 
-int ring_attach_taken_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns)
+int ring_attach_taken_over(struct ring_source *source, const struct process *sampled,
+                           uint64_t *cpu_ns)
 {
-    struct ring_process *process = new_process(source, pid, true);
-    uint32_t threads = source->samples.summary->threads;
+    struct ring_process *process = new_process(source, sampled->pid, true);
     if (!process)
         return -ENOMEM;
     process->has_fibers = true;
+    process->sampled = sampled;
     ring_process_restart(process);
     *cpu_ns = process->process.account.start_cpu_ns;
     int err = adopt(source, process);
-    source->samples.summary->threads = threads;
+    process = ring_process_find(&source->tasks.processes, sampled->pid);
+    if (process)
+        process->sampled = NULL;
     return err;
 }
 

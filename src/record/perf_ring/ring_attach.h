@@ -29,6 +29,8 @@ void ring_attach_forget(struct ring_source *source, pid_t pid);
  * ring_tasks_attach(). An error leaves no trace of the process. */
 int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file);
 
-/* The same for a process with its threads in the file, on stacks made by the program: with the
- * largest copies of the stack. *cpu_ns: the CPU time of the process at the start. */
-int ring_attach_taken_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns);
+/* The same for a sampled process on stacks made by the program: with the largest copies of the
+ * stack. Threads known to the sampled process stay the same threads in the file. *cpu_ns: the CPU
+ * time of the process at the start. */
+int ring_attach_taken_over(struct ring_source *source, const struct process *sampled,
+                           uint64_t *cpu_ns);

@@ -24,16 +24,17 @@ struct ring_process {
     uint64_t maps_due_ns;    /* no further read of the mappings before */
     uint64_t maps_pause_ns;
     uint32_t live_threads;
-    bool is_stack_known;         /* of this program: */
-    uint64_t stack_start_avma;   /* of the main thread; 0: no right to read the address */
-    struct event_set *events;    /* NULL: FORK was lost */
-    struct root_frames roots[2]; /* of threads, of the main thread; of this program */
-    bool awaits_exec;            /* a command before its exec */
-    bool has_fibers;             /* runs on stacks made by the program: see outside.h */
-    bool is_in_file;             /* the file has a FORK of this pid, */
-    bool is_started;             /* and the name of this program */
-    bool is_orphan;              /* its parent ended first, without a wait */
-    pid_t *tids;                 /* where single threads are recorded: the threads; owned */
+    bool is_stack_known;           /* of this program: */
+    uint64_t stack_start_avma;     /* of the main thread; 0: no right to read the address */
+    struct event_set *events;      /* NULL: FORK was lost */
+    struct root_frames roots[2];   /* of threads, of the main thread; of this program */
+    bool awaits_exec;              /* a command before its exec */
+    bool has_fibers;               /* runs on stacks made by the program: see outside.h */
+    const struct process *sampled; /* whose threads are in the file; NULL after the start */
+    bool is_in_file;               /* the file has a FORK of this pid, */
+    bool is_started;               /* and the name of this program */
+    bool is_orphan;                /* its parent ended first, without a wait */
+    pid_t *tids;                   /* where single threads are recorded: the threads; owned */
     size_t tid_count, tid_capacity;
     uint64_t start_kernel_ns, kernel_ns; /* system time: at the start, at the last look */
 };

@@ -3,6 +3,7 @@
 
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
+#include "record/tables/thread_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -146,7 +147,9 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
     if (!process->awaits_exec)
         ring_tasks_start(tasks, process);
     count_thread(tasks, process, tid);
-    if (tid == process->process.pid)
+    bool is_in_file = process->sampled && thread_of_tid(process->sampled, tid);
+    tasks->samples->summary->threads -= is_in_file;
+    if (tid == process->process.pid || is_in_file)
         return;
     struct perfdata_task task = task_record(&process->process, tid, process->process.pid, start_ns);
     perfdata_write_fork(tasks->samples->file, &task);

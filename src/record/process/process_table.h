@@ -47,6 +47,7 @@ struct process {
     const char *retired_because; /* its sampler ended the sampling: see retirement.h; or NULL */
     bool is_departing;           /* about to execute a program without a sampler: see departure.h */
     bool keeps_sampler;          /* perf-ring could not take it over: see outside.h */
+    bool goes_on_outside;        /* perf-ring has taken it over, with its threads */
 
     /* Identity. */
     uint32_t slot; /* index in the table */

@@ -67,6 +67,7 @@ void process_end_program(struct process_watch *watch, struct process *process)
 void process_leave(struct process_watch *watch, struct process *process, uint64_t cpu_ns)
 {
     drain_process(watch->drain, process);
+    process->goes_on_outside = true;
     accounting_leave(watch->accounting, process, cpu_ns, watch->round->now_ns);
     process_tree_take_leave(watch->tree, process->stated_pid, process->parent_pid);
     process_end_program(watch, process);

@@ -87,7 +87,7 @@ void thread_table_forget(struct thread_table *table, size_t i)
     struct perfdata_task task =
         task_record(process, thread->tid, process->parent_pid, end_ns(table, thread));
     /* The EXIT of the main thread is written with the process. */
-    if (thread->tid != process->pid)
+    if (thread->tid != process->pid && !process->goes_on_outside)
         perfdata_write_exit(table->file, &task);
     process->threads--;
     thread->in_use = false;
