@@ -164,8 +164,9 @@ static const char *explain_cut(const struct record_summary *summary, enum record
     case RECORD_CUT_STACK_PAGE:
         return "pages of the stack not written yet, where the kernel ends its copy";
     case RECORD_CUT_FOREIGN:
-        return "stacks allocated by the program, as of coroutines: without perf-ring (see `rec "
-               "doctor`) only a page of each can be read safely";
+        return "stacks allocated by the program, as of coroutines: only a page of each can be read "
+               "safely until perf-ring takes over, which needs perf events and no --engine option "
+               "(see `rec doctor`)";
     case RECORD_CUT_SIGNAL:
         return "signal handlers on an alternate stack: the kernel copies no other stack";
     case RECORD_CUT_NO_FP:
@@ -197,7 +198,7 @@ static bool explain_runtime(const struct profile *profile, enum record_cut cut, 
                           cut == RECORD_CUT_UNMAPPED || cut == RECORD_CUT_NO_FP;
     if (!profile || (is_without_module && !is_missing_cfi))
         return false;
-    runtimes_explain_stacks(profile, is_without_module ? NULL : path, text, size);
+    runtimes_explain_stacks(profile, is_without_module ? NULL : path, is_missing_cfi, text, size);
     return text[0];
 }
 

@@ -8,6 +8,7 @@
 struct runtime {
     const char *module;   /* its program or library, without a version; NULL: by function */
     const char *function; /* of programs that contain their runtime */
+    bool has_own_stacks;  /* its code runs on stacks that are no stack of a thread */
     const char *stacks;   /* NULL: its stacks are complete */
     const char *names;    /* NULL: no generated code, or no known way */
 };
@@ -15,30 +16,32 @@ struct runtime {
 #define IN_HASKELL "callers of Haskell code are on separate stacks"
 
 static const struct runtime runtimes[] = {
-    {"libjvm.so", NULL, "java: use -XX:+PreserveFramePointer",
+    {"libjvm.so", NULL, false, "java: use -XX:+PreserveFramePointer",
      "use java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
-    {"node", NULL, NULL, "use node --perf-basic-prof"},
-    {"beam.smp", NULL, "Erlang code runs on separate stacks, of Erlang processes",
+    {"node", NULL, false, NULL, "use node --perf-basic-prof"},
+    {"beam.smp", NULL, true, "Erlang code runs on separate stacks, of Erlang processes",
      "use erl +JPperf true"},
-    {"libcoreclr.so", NULL, NULL, "set DOTNET_PerfMapEnabled=1"},
-    {"luajit", NULL, "traces of luajit have no frame pointers: luajit -joff runs without traces",
+    {"libcoreclr.so", NULL, false, NULL, "set DOTNET_PerfMapEnabled=1"},
+    {"luajit", NULL, false,
+     "traces of luajit have no frame pointers: luajit -joff runs without traces",
      "luajit writes no perf map"},
-    {"libluajit", NULL, "traces of luajit have no frame pointers: jit.off() runs without traces",
+    {"libluajit", NULL, false,
+     "traces of luajit have no frame pointers: jit.off() runs without traces",
      "luajit writes no perf map"},
-    {"libguile", NULL,
+    {"libguile", NULL, false,
      "JIT code of guile has no frame pointers: GUILE_JIT_THRESHOLD=-1 runs without JIT code",
      "guile writes no perf map"},
-    {"php", NULL,
+    {"php", NULL, false,
      "JIT code of php and its regular expressions has no frame pointers: php -d opcache.jit=off -d "
      "pcre.jit=0 runs without JIT code",
      "use php -d opcache.jit_debug=16"},
-    {"sbcl", NULL, "Lisp code of the main thread runs on a separate stack", NULL},
-    {"qemu-", NULL, "code translated by qemu has no unwind data and frame pointers", NULL},
-    {"ntdll", NULL,
+    {"sbcl", NULL, true, "Lisp code of the main thread runs on a separate stack", NULL},
+    {"qemu-", NULL, false, "code translated by qemu has no unwind data and frame pointers", NULL},
+    {"ntdll", NULL, true,
      "Windows code runs on separate stacks, and rec reads no unwind data of Windows (.pdata)",
      NULL},
-    {NULL, "hs_main", IN_HASKELL, NULL},
-    {NULL, "scheduleWorker", IN_HASKELL, NULL},
+    {NULL, "hs_main", true, IN_HASKELL, NULL},
+    {NULL, "scheduleWorker", true, IN_HASKELL, NULL},
 };
 enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 
@@ -84,12 +87,13 @@ static void append(char *text, size_t size, const char *part)
         snprintf(text + used, size - used, "%s%s", used ? "; " : "", part);
 }
 
-void runtimes_explain_stacks(const struct profile *profile, const char *path, char *text,
-                             size_t size)
+void runtimes_explain_stacks(const struct profile *profile, const char *path, bool is_missing_cfi,
+                             char *text, size_t size)
 {
     text[0] = 0;
     for (size_t i = 0; i < RUNTIMES; i++)
-        if (is_present(&runtimes[i], profile, path))
+        if (is_present(&runtimes[i], profile, path) &&
+            (is_missing_cfi || runtimes[i].has_own_stacks))
             append(text, size, runtimes[i].stacks);
 }
 

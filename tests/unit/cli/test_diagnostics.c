@@ -262,6 +262,10 @@ static void the_runtime_of_cut_stacks_is_named(void **state)
         {"/usr/bin/sbcl", "f", RECORD_CUT_NO_CFI, "/usr/bin/sbcl", "Lisp code of the main thread"},
         {"/wine/ntdll.so", "f", RECORD_CUT_STACK_COPY, "/wine/ntdll.so", ".pdata"},
         {"/a/haskell", "hs_main", RECORD_CUT_GUESS, "/a/haskell", "callers of Haskell code"},
+        {"/usr/bin/sbcl", "f", RECORD_CUT_FOREIGN, "/usr/bin/sbcl", "Lisp code of the main thread"},
+        /* Fibers without generated code. */
+        {"/usr/bin/php8.2", "f", RECORD_CUT_FOREIGN, "/usr/bin/php8.2", "as of coroutines"},
+        {"/usr/bin/php8.2", "f", RECORD_CUT_DEEP, "/usr/bin/php8.2", "too deep"},
         /* Another module is the cause. */
         {"/usr/lib/libluajit-5.1.so.2", "f", RECORD_CUT_NO_CFI, "/a/libx264.so", "no unwind data"},
         {"/usr/bin/node_exporter", "f", RECORD_CUT_NO_CFI, "//anon", "no unwind data"},
