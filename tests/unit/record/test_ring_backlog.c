@@ -140,6 +140,8 @@ static void a_full_backlog_leaves_records_in_the_ring(void **state)
         count++;
     assert_true(count > 1000 && count < 10000000);
     assert_true(backlog.bytes <= UINT64_C(256) << 20);
+    for (int i = 0; i < 1000000; i++) /* no search: 256 MiB a million times */
+        assert_false(ring_backlog_has_start(&backlog, 1 + i));
     while (ring_backlog_next(&backlog, UINT64_MAX))
         count--;
     assert_int_equal(count, 0);
@@ -172,6 +174,12 @@ static void starts_of_processes_are_found_among_the_records(void **state)
     assert_true(ring_backlog_has_start(&backlog, 9));
     assert_non_null(ring_backlog_next(&backlog, UINT64_MAX));
     assert_false(ring_backlog_has_start(&backlog, 9)); /* taken */
+    add_start(&backlog, 9, 9);                         /* the id is in use again */
+    add_start(&backlog, 9, 9);
+    assert_non_null(ring_backlog_next(&backlog, UINT64_MAX));
+    assert_true(ring_backlog_has_start(&backlog, 9));
+    assert_non_null(ring_backlog_next(&backlog, UINT64_MAX));
+    assert_false(ring_backlog_has_start(&backlog, 9));
     assert_null(ring_backlog_next(&backlog, UINT64_MAX));
     ring_backlog_free(&backlog);
 }

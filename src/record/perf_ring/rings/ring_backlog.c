@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/rings/ring_backlog.h"
 
+#include "record/perf_ring/tid_set.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,8 @@ int ring_backlog_open(struct ring_backlog *backlog, size_t ring_count)
 {
     *backlog = (struct ring_backlog){.queue_count = ring_count};
     backlog->queues = calloc(ring_count, sizeof(*backlog->queues));
-    return backlog->queues ? 0 : -ENOMEM;
+    backlog->starts = calloc(TIDS_END, 1);
+    return backlog->queues && backlog->starts ? 0 : -ENOMEM;
 }
 
 static void free_chunks(struct backlog_chunk *chunk)
@@ -45,6 +48,7 @@ void ring_backlog_free(struct ring_backlog *backlog)
         free_chunks(backlog->queues[i].first);
     free_chunks(backlog->spare);
     free(backlog->queues);
+    free(backlog->starts);
     *backlog = (struct ring_backlog){.count = 0};
 }
 
@@ -123,6 +127,23 @@ static void store(struct stored_record *stored, const struct ring_record *record
     copy->text = put(&next, record->text, text_bytes(record));
 }
 
+/* The number of FORK records of the process; NULL: the record is none of a process. */
+static uint8_t *starts_of(const struct ring_backlog *backlog, const struct ring_record *record)
+{
+    bool is_start = record->type == PERF_RECORD_FORK && record->parent_pid != record->pid;
+    return is_start && record->pid < TIDS_END ? &backlog->starts[record->pid] : NULL;
+}
+
+/* A process id that was used STARTS_MANY times stays counted. */
+static void count_start(const struct ring_backlog *backlog, const struct ring_record *record,
+                        bool is_added)
+{
+    enum { STARTS_MANY = UINT8_MAX };
+    uint8_t *starts = starts_of(backlog, record);
+    if (starts && *starts < STARTS_MANY)
+        *starts = (uint8_t)(is_added ? *starts + 1 : *starts - 1);
+}
+
 bool ring_backlog_add(struct ring_backlog *backlog, size_t ring, const struct ring_record *record)
 {
     size_t bytes = sizeof(struct stored_record) + 8 * (record->kernel_count + record->user_count) +
@@ -135,6 +156,7 @@ bool ring_backlog_add(struct ring_backlog *backlog, size_t ring, const struct ri
         return false;
     stored->bytes = bytes;
     store(stored, record);
+    count_start(backlog, record, true);
     backlog->bytes += bytes;
     backlog->count++;
     return true;
@@ -184,34 +206,14 @@ const struct ring_record *ring_backlog_next(struct ring_backlog *backlog, uint64
         found = oldest;
         backlog->taken = &backlog->queues[i];
     }
-    backlog->count -= found != NULL;
-    return found ? &found->record : NULL;
-}
-
-static bool is_start(const struct ring_record *record, pid_t pid)
-{
-    return record->type == PERF_RECORD_FORK && record->pid == (uint32_t)pid &&
-           record->parent_pid != record->pid;
-}
-
-static bool has_start(const struct backlog_queue *queue, size_t at, pid_t pid)
-{
-    for (const struct backlog_chunk *chunk = queue->first; chunk; chunk = chunk->next) {
-        for (; at < chunk->used; at += stored_at(chunk, at)->bytes)
-            if (is_start(&stored_at(chunk, at)->record, pid))
-                return true;
-        at = 0;
-    }
-    return false;
+    if (!found)
+        return NULL;
+    backlog->count--;
+    count_start(backlog, &found->record, false);
+    return &found->record;
 }
 
 bool ring_backlog_has_start(const struct ring_backlog *backlog, pid_t pid)
 {
-    for (size_t i = 0; i < backlog->queue_count; i++) {
-        const struct backlog_queue *queue = &backlog->queues[i];
-        size_t taken = queue == backlog->taken ? stored_at(queue->first, queue->at)->bytes : 0;
-        if (has_start(queue, queue->at + taken, pid))
-            return true;
-    }
-    return false;
+    return (uint32_t)pid < TIDS_END && backlog->starts[pid] > 0;
 }

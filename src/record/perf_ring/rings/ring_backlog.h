@@ -31,8 +31,9 @@ struct ring_backlog {
     struct backlog_queue *taken; /* its oldest record is in use; NULL: none */
     struct backlog_chunk *spare; /* owned: empty chunks */
     size_t spare_count;
-    size_t count; /* of records, without the one in use */
-    size_t bytes; /* of all records */
+    uint8_t *starts; /* owned: FORK records of each process, without the one in use */
+    size_t count;    /* of records, without the one in use */
+    size_t bytes;    /* of all records */
 };
 
 /* 0 or a negative errno. */
