@@ -59,6 +59,9 @@ const struct elf_section *elf_find_section(const struct elf_file *elf, const cha
 int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
                      struct buffer *out, struct error *error);
 
+/* Bytes of memory that reading the content takes, as the file states. */
+uint64_t elf_section_memory(const struct elf_file *elf, const struct elf_section *section);
+
 /* Appends [offset, offset + size) of an uncompressed section to out. 0, -ENOTSUP, -ENODATA,
  * -EFBIG or -ENOMEM. */
 int elf_read_section_part(const struct elf_file *elf, const struct elf_section *section,

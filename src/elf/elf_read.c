@@ -94,6 +94,21 @@ int elf_read_section(const struct elf_file *elf, const struct elf_section *secti
     return err;
 }
 
+uint64_t elf_section_memory(const struct elf_file *elf, const struct elf_section *section)
+{
+    uint8_t header[sizeof(Elf64_Chdr)];
+    struct cursor c = cursor_of(header, sizeof(header));
+    uint32_t method;
+    uint64_t bytes, all;
+    if (section->type == SHT_NOBITS)
+        return 0;
+    if (!(section->flags & SHF_COMPRESSED) ||
+        elf_read_at(elf, section->offset, header, sizeof(header)) != 0 ||
+        elf_read_compression(&c, &method, &bytes) != 0)
+        return section->bytes;
+    return __builtin_add_overflow(section->bytes, bytes, &all) ? UINT64_MAX : all;
+}
+
 int elf_read_section_part(const struct elf_file *elf, const struct elf_section *section,
                           uint64_t offset, uint64_t size, struct buffer *out)
 {

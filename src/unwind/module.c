@@ -34,15 +34,24 @@ static void find_text(const struct elf_file *elf, struct module_bytes *bytes)
     bytes->text_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
+static int take_room(struct module_bytes *bytes, uint64_t needed_bytes, struct error *error)
+{
+    if (needed_bytes > bytes->room_bytes)
+        return error_set(error, -E2BIG, "more unwind information than there is memory for");
+    bytes->room_bytes -= needed_bytes;
+    return 0;
+}
+
 /* The content of a section; nothing if absent, as .eh_frame in separate debug files. */
 static int read_section(const struct elf_file *elf, const struct elf_section *section,
-                        struct buffer *out, struct error *error)
+                        struct module_bytes *bytes, struct buffer *out, struct error *error)
 {
     if (!section || section->type == SHT_NOBITS)
         return 0;
     if (section->bytes > CFI_SECTION_BYTES_MAX)
         return error_set(error, -EBADMSG, "more unwind information than any program has");
-    return elf_read_section(elf, section, out, error);
+    int err = take_room(bytes, elf_section_memory(elf, section), error);
+    return err ? err : elf_read_section(elf, section, out, error);
 }
 
 /*
@@ -51,7 +60,7 @@ static int read_section(const struct elf_file *elf, const struct elf_section *se
  * or at most the end of the segment.
  */
 static int read_by_header(const struct elf_file *elf, const struct elf_segment *header,
-                          struct module_bytes *bytes)
+                          struct module_bytes *bytes, struct error *error)
 {
     uint8_t head[12];
     if (elf_read_svma(elf, header->svma, head, sizeof(head)) != 0 || head[0] != 1)
@@ -68,6 +77,9 @@ static int read_by_header(const struct elf_file *elf, const struct elf_segment *
         uint64_t size = segment->file_bytes - inside;
         if (size > CFI_SECTION_BYTES_MAX)
             size = CFI_SECTION_BYTES_MAX;
+        int err = take_room(bytes, size, error);
+        if (err)
+            return err;
         buffer_zeros(&bytes->eh_frame, size);
         if (bytes->eh_frame.failed)
             return -ENOMEM;
@@ -86,11 +98,11 @@ static int read_eh_frame(const struct elf_file *elf, struct module_bytes *bytes,
     const struct elf_section *section = elf_find_section(elf, ".eh_frame");
     if (section) {
         bytes->eh_frame_svma = section->svma;
-        return read_section(elf, section, &bytes->eh_frame, error);
+        return read_section(elf, section, bytes, &bytes->eh_frame, error);
     }
     for (size_t i = 0; i < elf_segment_count(elf); i++)
         if (elf_segment(elf, i)->type == PT_GNU_EH_FRAME)
-            return read_by_header(elf, elf_segment(elf, i), bytes);
+            return read_by_header(elf, elf_segment(elf, i), bytes, error);
     return 0;
 }
 
@@ -106,7 +118,7 @@ static int read_eh_frame_hdr(const struct elf_file *elf, struct module_bytes *by
 {
     const struct elf_section *section = elf_find_section(elf, ".eh_frame_hdr");
     bytes->eh_frame_hdr_svma = section ? section->svma : 0;
-    return read_section(elf, section, &bytes->eh_frame_hdr, error);
+    return read_section(elf, section, bytes, &bytes->eh_frame_hdr, error);
 }
 
 static bool has_debug_frame(const struct elf_file *elf)
@@ -123,9 +135,11 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
     int err = read_eh_frame(elf, bytes, error);
     const struct elf_file *holder = debug && !has_debug_frame(elf) ? debug : elf;
     bool is_go = err == 0 && go_frames_make_cfi(&bytes->debug_frame, elf);
-    if (err == 0 && !is_go)
-        err = read_section(holder, elf_find_section(holder, ".debug_frame"), &bytes->debug_frame,
-                           error);
+    if (is_go)
+        err = take_room(bytes, bytes->debug_frame.size, error);
+    else if (err == 0)
+        err = read_section(holder, elf_find_section(holder, ".debug_frame"), bytes,
+                           &bytes->debug_frame, error);
     if (err != 0) {
         free_bytes(bytes);
         return err;
@@ -144,35 +158,38 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
                        const struct elf_file *debug, struct error *error)
 {
     *out = NULL;
-    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf)),
+                                 .room_bytes = UINT64_MAX};
     return bytes.machine ? open_from(out, elf, debug, &bytes, error) : refuse_machine(elf, error);
 }
 
 static int open_by_header(struct unwind_module **out, const struct elf_file *elf,
-                          const struct elf_file *debug, bool is_lazy, struct error *error)
+                          const struct elf_file *debug, struct module_bytes *bytes,
+                          struct error *error)
 {
     *out = NULL;
-    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf)),
-                                 .is_lazy = is_lazy};
-    if (!bytes.machine)
+    bytes->machine = unwind_machine_of_elf(elf_machine(elf));
+    if (!bytes->machine)
         return refuse_machine(elf, error);
-    int err = read_eh_frame_hdr(elf, &bytes, error);
+    int err = read_eh_frame_hdr(elf, bytes, error);
     if (err == 0)
-        return open_from(out, elf, debug, &bytes, error);
-    free_bytes(&bytes);
+        return open_from(out, elf, debug, bytes, error);
+    free_bytes(bytes);
     return err;
 }
 
 int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file *elf,
                               const struct elf_file *debug, struct error *error)
 {
-    return open_by_header(out, elf, debug, false, error);
+    struct module_bytes bytes = {.room_bytes = UINT64_MAX};
+    return open_by_header(out, elf, debug, &bytes, error);
 }
 
 int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
-                            struct error *error)
+                            uint64_t bytes_max, struct error *error)
 {
-    return open_by_header(out, elf, NULL, true, error);
+    struct module_bytes bytes = {.is_lazy = true, .room_bytes = bytes_max};
+    return open_by_header(out, elf, NULL, &bytes, error);
 }
 
 static void use_section(struct cfi_index *index, const struct module_bytes *bytes,
@@ -291,4 +308,10 @@ uint32_t unwind_module_text_bytes(const struct unwind_module *module)
 size_t unwind_module_fdes(const struct unwind_module *module)
 {
     return module->pieces ? lazy_index_fdes(module->pieces) : module->index.entry_count;
+}
+
+size_t unwind_module_bytes(const struct unwind_module *module)
+{
+    const struct module_bytes *bytes = &module->bytes;
+    return bytes->eh_frame.size + bytes->eh_frame_hdr.size + bytes->debug_frame.size;
 }

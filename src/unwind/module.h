@@ -30,9 +30,9 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
 int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file *elf,
                               const struct elf_file *debug, struct error *error);
 /* The same for single rules and steps in a thread, and compilation of pieces in another thread:
- * lazy_index.h. */
+ * lazy_index.h. -E2BIG: tables of more than bytes_max, not read. */
 int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
-                            struct error *error);
+                            uint64_t bytes_max, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
 /* The rows of [start, end), relative to base_svma: see compile_rows(). pre: not opened for few. */
@@ -43,6 +43,8 @@ uint64_t unwind_module_base_svma(const struct unwind_module *module);
 /* From the base to the end of the last executable segment. */
 uint32_t unwind_module_text_bytes(const struct unwind_module *module);
 size_t unwind_module_fdes(const struct unwind_module *module);
+/* Of all tables read. */
+size_t unwind_module_bytes(const struct unwind_module *module);
 
 /* The rule of an address relative to base_svma. */
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative);

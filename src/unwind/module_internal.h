@@ -16,6 +16,7 @@ struct module_bytes {
     struct buffer eh_frame_hdr;       /* of a module for few addresses, or for pieces; else empty */
     uint64_t eh_frame_hdr_svma;
     bool is_lazy;
+    uint64_t room_bytes; /* of sections that may still be read */
     struct buffer debug_frame;
     uint64_t text_svma; /* the executable segments lie in [text_svma, text_svma + text_bytes) */
     uint32_t text_bytes;

@@ -330,7 +330,8 @@ static void find_left_out(struct diagnostic_list *list, const struct record_summ
     if (summary->files_left_out)
         diagnostic_add(
             list, DIAGNOSTIC_PERCENT_MIN,
-            "%s mapped files of other users took too long to read, so stacks may end there",
+            "%s mapped files of other users take too much time or memory to read, so stacks may "
+            "end there",
             format_count(summary->files_left_out).text);
     if (summary->has_locked_tables)
         diagnostic_add(

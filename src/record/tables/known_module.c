@@ -125,10 +125,11 @@ struct elf_file *known_module_open_file(const struct known_module *module,
     return elf;
 }
 
-int known_module_read_cfi(struct known_module *module, const struct elf_file *elf)
+int known_module_read_cfi(struct known_module *module, const struct elf_file *elf,
+                          uint64_t bytes_max)
 {
     struct unwind_module *unwind;
-    int err = unwind_module_open_lazy(&unwind, elf, NULL);
+    int err = unwind_module_open_lazy(&unwind, elf, bytes_max, NULL);
     if (err == 0)
         store_release(&module->unwind, unwind);
     return err;

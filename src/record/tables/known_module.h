@@ -53,9 +53,10 @@ struct known_module {
     bool *is_filled;        /* by piece: compiled with the code; the compiler's */
     uint64_t pause_end_ns;
     size_t piece_count;
-    uid_t payers[2];  /* users that pay the time: the first one, and another one if any */
-    bool is_opened;   /* else it waits for time: reading_time.h */
-    bool is_left_out; /* a part of the file was not read for lack of time */
+    uid_t payers[2];    /* users that pay the time: the first one, and another one if any */
+    bool is_opened;     /* else it waits for time: reading_time.h */
+    bool is_left_out;   /* a part of the file was not read for lack of time or memory */
+    uint64_t cfi_bytes; /* counted in the limit of the cache */
     bool is_go;
     bool is_sampler;
     /* A walk ending in this range is complete: the entry function, or all of the C library (the
@@ -75,8 +76,9 @@ void known_module_free(struct known_module *module);
  * neither. */
 struct elf_file *known_module_open_file(const struct known_module *module,
                                         struct open_file_cache *open_files);
-/* Publishes module->unwind. 0, or a negative errno. */
-int known_module_read_cfi(struct known_module *module, const struct elf_file *elf);
+/* Publishes module->unwind. 0, or a negative errno; -E2BIG: more than bytes_max. */
+int known_module_read_cfi(struct known_module *module, const struct elf_file *elf,
+                          uint64_t bytes_max);
 /* By CFI, or by code without CFI. */
 bool known_module_has_rows(const struct known_module *module);
 

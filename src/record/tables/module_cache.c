@@ -21,6 +21,8 @@
 #define NO_ROOM_PAUSE_NS 1000000000
 /* Machine code of all modules together: ffmpeg's libraries without CFI take 30 MiB. */
 #define CODE_BYTES_MAX (UINT64_C(96) << 20)
+/* Unwind tables of the files of other users; Chromium has 30 MiB. Indexes take twice as much. */
+#define CFI_BYTES_MAX (UINT64_C(48) << 20)
 
 struct module_cache {
     struct row_allocator room;
@@ -32,7 +34,8 @@ struct module_cache {
     struct reading_time time; /* of users other than root */
     uid_t payer;              /* of the present reading */
     uint64_t begin_cpu_ns;
-    size_t code_bytes; /* allocated by all code images */
+    size_t code_bytes;  /* allocated by all code images */
+    uint64_t cfi_bytes; /* of the files of other users */
     uint64_t uses;
 };
 
@@ -53,6 +56,7 @@ static void module_free(struct module_cache *store, struct known_module *module)
         return;
     row_allocator_free(&store->room, &module->blocks);
     store->code_bytes -= module->code ? code_image_memory(module->code) : 0;
+    store->cfi_bytes -= module->cfi_bytes;
     known_module_free(module);
 }
 
@@ -82,10 +86,21 @@ uint64_t module_cache_files_left_out(const struct module_cache *store)
     return store->files_left_out;
 }
 
+/* The user of a recording can end it anyway. */
+static bool is_limited(uid_t uid)
+{
+    return uid != 0 && geteuid() == 0;
+}
+
 static bool has_time(struct module_cache *store, uid_t uid)
 {
-    /* The user of a recording can end it anyway. */
-    return uid == 0 || geteuid() != 0 || reading_time_is_left(&store->time, uid, monotonic_ns());
+    return !is_limited(uid) || reading_time_is_left(&store->time, uid, monotonic_ns());
+}
+
+static void leave_out(struct module_cache *store, struct known_module *module)
+{
+    store->files_left_out += !module->is_left_out;
+    module->is_left_out = true;
 }
 
 /* False: no time left. */
@@ -94,8 +109,8 @@ static bool begin_reading(struct module_cache *store, struct known_module *modul
     bool may_read = has_time(store, module->payers[0]);
     store->payer = module->payers[may_read ? 0 : 1];
     may_read |= has_time(store, store->payer);
-    store->files_left_out += !may_read && !module->is_left_out;
-    module->is_left_out |= !may_read;
+    if (!may_read)
+        leave_out(store, module);
     store->begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return may_read;
 }
@@ -276,15 +291,32 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
     end_reading(store);
 }
 
+/* Unused modules make room. */
+static int read_cfi(struct module_cache *store, struct known_module *module,
+                    const struct elf_file *elf)
+{
+    if (!is_limited(store->payer))
+        return known_module_read_cfi(module, elf, UINT64_MAX);
+    int err;
+    do
+        err = known_module_read_cfi(module, elf, CFI_BYTES_MAX - store->cfi_bytes);
+    while (err == -E2BIG && store->cfi_bytes > 0 && forget_oldest(store, 1, SIZE_MAX));
+    if (err == -E2BIG)
+        leave_out(store, module);
+    module->cfi_bytes = err == 0 ? unwind_module_bytes(module->unwind) : 0;
+    store->cfi_bytes += module->cfi_bytes;
+    return err;
+}
+
 /* Ends in MODULE_READ also without CFI; in MODULE_NO_ROOM if reading or placing the index is to be
  * retried. */
 static void read_module(struct module_cache *store, struct known_module *module,
                         const struct elf_file *elf)
 {
-    int err = elf && !module->unwind ? known_module_read_cfi(module, elf) : 0;
+    int err = elf && !module->unwind ? read_cfi(store, module, elf) : 0;
     if (known_module_has_rows(module))
         err = place_index(store, module);
-    bool is_put_off = err == -ENOSPC || err == -ENOMEM;
+    bool is_put_off = err == -ENOSPC || err == -ENOMEM || err == -E2BIG;
     if (is_put_off)
         put_off(module, &module->is_cfi_requested);
     store_release(&module->state, is_put_off ? MODULE_NO_ROOM : MODULE_READ);

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -291,6 +292,40 @@ static void code_of_large_programs_is_not_read_for_their_start_files(void **stat
     assert_false(is_read_for_gap(module, behind_start + 4096, 64)); /* padding */
 }
 
+/* Sparse files cost nothing on the disk; rec reads unwind tables into memory. */
+static void unwind_tables_of_other_users_have_a_limit_together(void **state)
+{
+    enum { OTHER = 65534, FILES = 3 };
+    struct fixture *fixture = *state;
+    const bool is_limited = geteuid() == 0;
+    struct known_module *modules[FILES];
+    char directory[] = "/tmp/rec-test-XXXXXX", command[512], path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(command, sizeof(command),
+             "chmod 755 %s && cd %s && truncate -s 30M zeros && for i in 0 1 2; do "
+             "objcopy --add-section .debug_frame=zeros " PROGRAM " $i; done",
+             directory, directory);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof(path), "%s/%d", directory, i);
+        modules[i] = get(fixture, path, OTHER);
+        if (modules[i]->state == MODULE_UNREAD)
+            module_cache_read(fixture->store, modules[i]);
+        assert_int_equal(modules[i]->state, is_limited && i ? MODULE_NO_ROOM : MODULE_READ);
+        assert_in_range(fixture->store->cfi_bytes, is_limited ? 30 << 20 : 0, CFI_BYTES_MAX);
+    }
+    assert_int_equal(module_cache_files_left_out(fixture->store), is_limited ? 2 : 0);
+    known_module_release(modules[0]); /* makes room */
+    module_cache_read(fixture->store, modules[1]);
+    assert_int_equal(modules[1]->state, MODULE_READ);
+    struct known_module *of_root = get(fixture, "/bin/true", 0);
+    if (of_root->state == MODULE_UNREAD)
+        module_cache_read(fixture->store, of_root);
+    assert_int_equal(of_root->state, MODULE_READ);
+    snprintf(command, sizeof(command), "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +340,7 @@ int main(void)
         TEST(an_index_that_found_no_room_is_there_when_it_is_asked_for_again),
         TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
         TEST(files_of_a_user_without_time_wait_for_another_user),
+        TEST(unwind_tables_of_other_users_have_a_limit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,7 +337,7 @@ static void assert_same_as_all(const struct elf_file *elf)
 {
     struct unwind_module *all, *module;
     assert_int_equal(unwind_module_open(&all, elf, NULL, NULL), 0);
-    assert_int_equal(unwind_module_open_lazy(&module, elf, NULL), 0);
+    assert_int_equal(unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL), 0);
     assert_non_null(module->pieces);
     assert_same_pieces(module, all);
     for (uint32_t at = 0; at < unwind_module_text_bytes(all); at += 5)
