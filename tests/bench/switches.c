@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* switches ROUNDS: two processes on one processor hand a byte back and forth through pipes.
+/* switches ROUNDS PROCESSOR: two processes on one processor hand a byte back and forth through pipes.
  * Writes the CPU time of both for each context switch, in ns, into the file that BENCH_RESULT names. */
 #include <sched.h>
 #include <stdint.h>
@@ -45,18 +45,19 @@ static int report(int64_t ns)
     return fclose(file);
 }
 
-static int stay_on_processor(void)
+static int stay_on_processor(unsigned long processor)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET((size_t)sched_getcpu(), &set);
+    CPU_SET(processor, &set);
     return sched_setaffinity(0, sizeof(set), &set);
 }
 
 int main(int argc, char **argv)
 {
     int there[2], back[2], status = -1;
-    if (argc < 2 || stay_on_processor() != 0 || pipe(there) != 0 || pipe(back) != 0)
+    if (argc < 3 || stay_on_processor(strtoul(argv[2], NULL, 10)) != 0 || pipe(there) != 0 ||
+        pipe(back) != 0)
         return 2;
     unsigned long rounds = strtoul(argv[1], NULL, 10);
     pid_t pid = fork();

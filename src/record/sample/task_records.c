@@ -33,7 +33,8 @@ static void write_synthetic_mappings(struct perfdata_writer *file, const struct 
     }
 }
 
-void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec)
+void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec,
+                      bool is_sampled)
 {
     struct perfdata_task task =
         task_record(process, process->pid, process->parent_pid, process->start_ns);
@@ -46,7 +47,8 @@ void task_write_start(struct perfdata_writer *file, const struct process *proces
     /* A COMM with the exec bit drops the copied mappings; for a forked child, all mappings are
      * written again. */
     perfdata_write_comm(file, &task, process->name, true);
-    write_synthetic_mappings(file, process);
+    if (is_sampled)
+        write_synthetic_mappings(file, process);
 }
 
 void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns)

@@ -14,6 +14,8 @@
 struct perfdata_task task_record(const struct process *process, pid_t tid, pid_t parent_pid,
                                  uint64_t time_ns);
 
-/* FORK, unless the file has a program of this pid already; COMM; synthetic mappings. */
-void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec);
+/* FORK, unless the file has a program of this pid already; COMM; the synthetic mappings, if the
+ * process is sampled. */
+void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec,
+                      bool is_sampled);
 void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns);

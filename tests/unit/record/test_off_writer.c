@@ -51,17 +51,23 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void put_sample(struct world *world, uint64_t time_ns, uint64_t since_ns)
+static void put_stack(struct world *world, uint64_t time_ns, uint64_t since_ns, uint32_t count)
 {
-    const uint64_t frames[] = {wait_frame_avma(WAIT_SLEEP), CODE + 16};
+    const uint64_t frames[] = {wait_frame_avma(WAIT_SLEEP), CODE + 16,
+                               synthetic_avma(SYNTHETIC_TRUNCATED)};
     const struct off_entry entry = {.kind = OFF_ENTRY_SAMPLE,
                                     .pid = PID,
                                     .tid = PID,
                                     .time_ns = time_ns,
                                     .since_ns = since_ns,
                                     .program_ns = since_ns,
-                                    .sample = {.weight_ns = 5 * MS, .frame_count = 2}};
-    off_queue_put(&world->queue, &entry, frames, sizeof(frames));
+                                    .sample = {.weight_ns = 5 * MS, .frame_count = count}};
+    off_queue_put(&world->queue, &entry, frames, count * sizeof(frames[0]));
+}
+
+static void put_sample(struct world *world, uint64_t time_ns, uint64_t since_ns)
+{
+    put_stack(world, time_ns, since_ns, 2);
 }
 
 static void put_mapping(struct world *world, uint64_t since_ns)
@@ -110,7 +116,7 @@ static void write_start(struct world *world, uint64_t time_ns)
 
 /* The records in the order of the file; only samples and mappings. */
 struct seen {
-    size_t samples, mappings, waits, program; /* mappings of the wait's frame, and of the program */
+    size_t samples, mappings, waits, marks, program; /* mappings of synthetic frames, the program */
     uint64_t sample_ns[8], mapping_ns;
 };
 
@@ -129,6 +135,7 @@ static struct seen read_back(struct world *world)
         } else if (event.kind == PERFDATA_MAPPING) {
             seen.mappings++;
             seen.waits += strcmp(event.path, "[waiting: sleep]") == 0;
+            seen.marks += strcmp(event.path, "[truncated]") == 0;
             seen.program += strcmp(event.path, "/bin/odd name") == 0;
             seen.mapping_ns = event.time_ns;
         }
@@ -222,6 +229,22 @@ static void a_later_start_of_the_same_program_has_its_mappings(void **state)
     assert_int_equal(seen.program, 2);
 }
 
+static void stacks_that_end_early_have_a_mapping_of_the_mark(void **state)
+{
+    struct world *world = *state;
+    write_start(world, 1000 * MS);
+    put_sample(world, 1010 * MS, 1000 * MS);
+    off_writer_round(&world->writer, &world->queue, 1100 * MS, false);
+    put_stack(world, 1020 * MS, 1000 * MS, 3);
+    put_stack(world, 1030 * MS, 1000 * MS, 3);
+    off_writer_round(&world->writer, &world->queue, 1200 * MS, false);
+    struct seen seen = read_back(world);
+    assert_int_equal(seen.samples, 3);
+    assert_int_equal(seen.marks, 1);
+    assert_int_equal(seen.waits, 1);
+    assert_int_equal(seen.mapping_ns, 1000 * MS);
+}
+
 static void ended_tasks_are_forgotten(void **state)
 {
     (void)state;
@@ -284,6 +307,7 @@ int main(void)
         TEST(samples_from_before_an_exec_keep_their_time),
         TEST(a_later_start_of_the_same_program_has_its_mappings),
         TEST(mappings_are_bounded_for_a_process_and_for_all),
+        TEST(stacks_that_end_early_have_a_mapping_of_the_mark),
         cmocka_unit_test(ended_tasks_are_forgotten),
         cmocka_unit_test(every_frame_has_a_name_without_a_slash),
     };

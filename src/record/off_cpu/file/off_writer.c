@@ -113,17 +113,22 @@ static void take_program(struct off_writer *writer, const struct off_entry *entr
     task->program_ns = entry->time_ns;
 }
 
-static void map_frame(struct off_writer *writer, pid_t pid, uint64_t avma, uint64_t sample_ns)
+/* The synthetic frames of a sample: the leaf, and the mark of a stack that ends early. */
+static void map_frames(struct off_writer *writer, const struct off_entry *entry, uint64_t sample_ns)
 {
-    struct file_task *process = file_task_get(&writer->tasks, (uint32_t)pid);
-    unsigned frame = wait_frame_of(avma);
+    const uint64_t *frames = off_entry_content(entry);
+    struct file_task *process = file_task_get(&writer->tasks, (uint32_t)entry->pid);
     if (!process)
         return;
     uint64_t time_ns = file_task_current_ns(process, sample_ns);
     follow_start(writer, process, time_ns);
-    if (!(process->frames >> frame & 1))
-        write_frame(writer, pid, frame, time_ns ? time_ns : sample_ns);
-    process->frames |= UINT64_C(1) << frame;
+    for (uint32_t i = 0; i < entry->sample.frame_count; i++) {
+        unsigned frame = wait_frame_of(frames[i]);
+        if (frame == WAIT_FRAMES || process->frames >> frame & 1)
+            continue;
+        write_frame(writer, entry->pid, frame, time_ns ? time_ns : sample_ns);
+        process->frames |= UINT64_C(1) << frame;
+    }
 }
 
 static void take_sample(struct off_writer *writer, const struct off_entry *entry)
@@ -132,7 +137,7 @@ static void take_sample(struct off_writer *writer, const struct off_entry *entry
     uint64_t from_ns = start_ns(writer, entry->tid, entry->since_ns);
     uint64_t time_ns = entry->time_ns > from_ns ? entry->time_ns : from_ns;
     const size_t inner = 1 + (size_t)entry->sample.kernel_count;
-    map_frame(writer, entry->pid, frames[0], time_ns);
+    map_frames(writer, entry, time_ns);
     const struct perfdata_sample sample = {.pid = (uint32_t)entry->pid,
                                            .tid = (uint32_t)entry->tid,
                                            .time_ns = time_ns,

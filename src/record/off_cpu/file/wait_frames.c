@@ -7,7 +7,9 @@ unsigned wait_frame_of(uint64_t avma)
 {
     const uint64_t first = SYNTHETIC_BASE + SYNTHETIC_BYTES * SYNTHETICS;
     uint64_t frame = (avma - first) / SYNTHETIC_BYTES;
-    return avma >= first && frame < WAIT_FRAMES ? (unsigned)frame : WAIT_FRAMES;
+    if (avma == wait_frame_avma(WAIT_FRAME_TRUNCATED))
+        return WAIT_FRAME_TRUNCATED;
+    return avma >= first && frame < WAIT_FRAME_TRUNCATED ? (unsigned)frame : WAIT_FRAMES;
 }
 
 void wait_frame_name(unsigned frame, char name[64])
@@ -21,6 +23,8 @@ void wait_frame_name(unsigned frame, char name[64])
         snprintf(name, 64, "[waiting: asynchronous IO]");
     else if (frame < WAIT_KINDS)
         snprintf(name, 64, "[waiting: %s]", wait_kind_name((enum wait_kind)frame));
+    else if (frame == WAIT_FRAME_TRUNCATED)
+        snprintf(name, 64, "%s", synthetic_name(SYNTHETIC_TRUNCATED));
     else
         snprintf(name, 64, "%s", others[frame - WAIT_KINDS]);
 }
