@@ -12,6 +12,9 @@
 /* The kernel maps 16 pages around each touched byte of a compiler's 3 MB of tables. */
 enum { LET_GO_LOOKUPS = 1024 };
 
+/* The name in glibc and musl, in the debug symbols only. */
+static const char restorer[] = "__restore_rt";
+
 void fde_symbols_free(struct fde_symbols *fdes)
 {
     for (size_t i = 0; i < fdes->count; i++)
@@ -53,6 +56,19 @@ static uint64_t extent(const struct fde_symbols *fdes, uint64_t record_svma)
     return cursor_u32(&c);
 }
 
+/* Letter S in the augmentation of the FDE's CIE: u32 length, u32 0, u8 version, letters. The FDE
+ * has the distance from its second word back to the CIE. */
+static bool returns_from_signal(const struct fde_symbols *fdes, uint64_t record_svma)
+{
+    const uint64_t word_at = record_svma - fdes->records_svma + 4;
+    struct cursor c = fdes->records;
+    cursor_seek(&c, word_at);
+    cursor_seek(&c, word_at - cursor_u32(&c));
+    cursor_skip(&c, 9);
+    const char *letters = cursor_string(&c);
+    return letters && strchr(letters, 'S');
+}
+
 static const char *name_of_start(struct fde_symbols *fdes, uint64_t start_svma)
 {
     uint32_t index = intern_add(fdes->names, &start_svma, sizeof(start_svma));
@@ -75,8 +91,9 @@ const char *fde_symbols_find(struct fde_symbols *fdes, uint64_t svma)
     uint32_t up_to = fdes->names ? fde_table_count_up_to(&fdes->table, svma) : 0;
     if (up_to == 0)
         return NULL;
-    uint64_t start = fde_table_start_svma(&fdes->table, up_to - 1);
-    if (svma - start >= extent(fdes, fde_table_record_svma(&fdes->table, up_to - 1)))
+    const uint64_t start = fde_table_start_svma(&fdes->table, up_to - 1);
+    const uint64_t record_svma = fde_table_record_svma(&fdes->table, up_to - 1);
+    if (svma - start >= extent(fdes, record_svma))
         return NULL;
-    return name_of_start(fdes, start);
+    return returns_from_signal(fdes, record_svma) ? restorer : name_of_start(fdes, start);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions without symbols, by the FDEs of .eh_frame, found through .eh_frame_hdr. The name is
- * that of the module with the start of the function: "libfoo.so.1+0x1234".
+ * that of the module with the start of the function: "libfoo.so.1+0x1234"; for the caller of signal
+ * handlers, marked as a signal frame, "__restore_rt".
  */
 #pragma once
 

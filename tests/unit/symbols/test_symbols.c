@@ -393,6 +393,26 @@ static void functions_without_a_name_are_told_apart(void **state)
     }
 }
 
+/* As glibc has __restore_rt: a local symbol, so none in a stripped library. */
+static void the_caller_of_signal_handlers_has_its_name_without_symbols(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("for mark in '' .cfi_signal_frame; do "
+            "echo function$mark: .cfi_startproc; echo $mark; echo .skip 16, 0x90; "
+            "echo .cfi_endproc; done >restorer.s && "
+            "gcc -shared restorer.s -o marked.so && strip -s marked.so -o restorer.so"),
+        0);
+    struct symbols *symbols = open_in("restorer.so", "/nonexistent");
+    const uint64_t plain = address_of("marked.so", "function");
+    const uint64_t marked = address_of("marked.so", "function.cfi_signal_frame");
+    assert_true(name_is_placeholder(only_name(symbols, plain + 15)));
+    assert_string_equal(only_name(symbols, marked), "__restore_rt");
+    assert_string_equal(only_name(symbols, marked + 15), "__restore_rt");
+    assert_string_equal(only_name(symbols, marked + 16), "");
+    symbols_close(symbols);
+}
+
 static void expect_split_source(const char *debug_directory, const char *expected)
 {
     struct symbols *symbols = open_in("splitted", debug_directory);
@@ -819,6 +839,7 @@ int main(void)
         cmocka_unit_test(names_in_gnu_debugdata_are_found),
         cmocka_unit_test(compressed_debug_info_is_read),
         cmocka_unit_test(functions_without_a_name_are_told_apart),
+        cmocka_unit_test(the_caller_of_signal_handlers_has_its_name_without_symbols),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
         cmocka_unit_test(so_are_those_of_aarch64),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
