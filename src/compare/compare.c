@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "compare/function_key.h"
+#include "compare/math_library.h"
 #include "export/common.h"
 #include "profile/walk.h"
 
@@ -26,6 +27,8 @@ int comparison_open(struct comparison *comparison, const struct compare_settings
                                       .keys = intern_new(),
                                       .programs = intern_new(),
                                       .program = INTERN_NONE};
+    if (!math_library_load())
+        return -ELIBACC;
     return comparison->strings && comparison->keys && comparison->programs ? 0 : -ENOMEM;
 }
 

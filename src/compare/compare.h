@@ -75,7 +75,7 @@ struct comparison {
     size_t tested;
 };
 
-/* 0 or -ENOMEM. Close in both cases. */
+/* 0, -ENOMEM, or -ELIBACC: libm.so.6 cannot be loaded. Close in any case. */
 int comparison_open(struct comparison *comparison, const struct compare_settings *settings);
 void comparison_close(struct comparison *comparison);
 

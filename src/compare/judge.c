@@ -16,6 +16,7 @@
  */
 #include "compare/compare.h"
 
+#include "compare/math_library.h"
 #include "compare/statistics.h"
 
 #include <errno.h>
@@ -90,6 +91,11 @@ static struct weighted squared_variation(const struct judging *judging,
     return (struct weighted){beyond > 0 && mean > 0 ? beyond / (mean * mean) : 0, mean};
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static int set_variation(struct judging *judging)
 {
     double noise = judging->comparison->settings.noise_share;
@@ -105,7 +111,7 @@ static int set_variation(struct judging *judging)
         squares[i] = squared_variation(judging, &judging->tested[i]);
     double of_total =
         judging->count > rows ? squared_variation(judging, &judging->tested[rows]).value : 0;
-    judging->variation = sqrt(fmax(weighted_median(squares, rows), of_total));
+    judging->variation = math_library.sqrt(larger(weighted_median(squares, rows), of_total));
     free(squares);
     return 0;
 }
@@ -127,7 +133,7 @@ static struct error_of_mean error_of(const struct judging *judging, const struct
     double freedom = (double)(side->count - 1) + PRIOR_FREEDOM;
     double variance =
         (expected * PRIOR_FREEDOM + side->variance * (double)(side->count - 1)) / freedom;
-    return (struct error_of_mean){fmax(variance, SAMPLING_SHARE * sampling) / (double)side->count,
+    return (struct error_of_mean){larger(variance, SAMPLING_SHARE * sampling) / (double)side->count,
                                   freedom};
 }
 
@@ -136,7 +142,7 @@ static void test_row(const struct judging *judging, const struct tested_row *tes
     struct compare_row *row = tested->row;
     struct error_of_mean base = error_of(judging, tested, COMPARE_BASE);
     struct error_of_mean next = error_of(judging, tested, COMPARE_NEW);
-    double error = sqrt(base.square + next.square);
+    double error = math_library.sqrt(base.square + next.square);
     double freedom = welch_freedom(base.square, base.freedom, next.square, next.freedom);
     double half = error > 0 ? error * student_quantile(OUTSIDE_INTERVAL, freedom) : 0;
     row->low = row->difference - half;

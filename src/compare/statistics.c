@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare/statistics.h"
 
+#include "compare/math_library.h"
+
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -88,7 +90,9 @@ static double incomplete_beta(double x, double a, double b)
 {
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    const struct math_library *m = &math_library;
+    double front =
+        m->exp(m->lgamma(a + b) - m->lgamma(a) - m->lgamma(b) + a * m->log(x) + b * m->log1p(-x));
     if (x < (a + 1) / (a + b + 2))
         return front * beta_fraction(x, a, b) / a;
     return 1 - front * beta_fraction(1 - x, b, a) / b;
@@ -97,7 +101,7 @@ static double incomplete_beta(double x, double a, double b)
 double student_two_sided(double t, double freedom)
 {
     if (freedom > FREEDOM_MOST)
-        return erfc(fabs(t) / sqrt(2));
+        return math_library.erfc(fabs(t) / math_library.sqrt(2));
     return incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of small samples: pure arithmetic. Formulas: Abramowitz and Stegun, Handbook of
  * Mathematical Functions, 26.5 and 26.7; B. L. Welch, Biometrika 34 (1947); Y. Benjamini and
- * Y. Hochberg, Journal of the Royal Statistical Society B 57 (1995). */
+ * Y. Hochberg, Journal of the Royal Statistical Society B 57 (1995). After math_library_load(). */
 #pragma once
 
 #include <stdbool.h>

@@ -137,6 +137,15 @@ static int resolve(struct diff_request *request, struct error *error)
     return err ? err : check_noise(request, error);
 }
 
+/* Before the confinement, because a library is loaded. */
+static int open_comparison(struct diff *diff, struct error *error)
+{
+    int err = comparison_open(&diff->comparison, &diff->request->settings);
+    if (err == -ELIBACC)
+        return error_set(error, err, "cannot load libm.so.6: install the C library anew");
+    return err || !diff->printed ? error_set(error, -ENOMEM, "out of memory") : 0;
+}
+
 static int run(struct diff_request *request, bool *is_failure, struct error *error)
 {
     struct diff diff = {.request = request, .printed = intern_new()};
@@ -147,15 +156,15 @@ static int run(struct diff_request *request, bool *is_failure, struct error *err
     if (!err && request->outputs.count &&
         sides_open(&diff.sides, request->from.adds_samples_up) != 0)
         err = error_set(error, -ENOMEM, "out of memory");
+    if (!err)
+        err = open_comparison(&diff, error);
     if (!err) {
         if (!request->json)
             pager_start();
         confine_to_outputs(&request->outputs, request->from.use_debuginfod);
-        err = diff.printed && comparison_open(&diff.comparison, &request->settings) == 0
-                  ? compare(&diff, is_failure, error)
-                  : error_set(error, -ENOMEM, "out of memory");
-        comparison_close(&diff.comparison);
+        err = compare(&diff, is_failure, error);
     }
+    comparison_close(&diff.comparison);
     sides_close(&diff.sides);
     intern_free(diff.printed);
     return err;

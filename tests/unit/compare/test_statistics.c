@@ -3,6 +3,8 @@
  * equal_var=False, var with ddof=1). */
 #include "compare/statistics.h"
 
+#include "compare/math_library.h"
+
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -53,7 +55,7 @@ static void welchs_test_is_that_of_scipy(void **state)
     assert_near(a.mean, 481.32);
     assert_near(a.variance, 124.527);
     double freedom = welch_freedom(a.variance / 5, 4, b.variance / 5, 4);
-    double t = (b.mean - a.mean) / sqrt(a.variance / 5 + b.variance / 5);
+    double t = (b.mean - a.mean) / math_library.sqrt(a.variance / 5 + b.variance / 5);
     assert_near(freedom, 7.98149911651);
     assert_near(t, 6.71049594021);
     assert_near(student_two_sided(t, freedom), 0.000152668359482);
@@ -109,6 +111,12 @@ static void the_false_discovery_rate_is_held_as_in_the_paper(void **state)
     assert_true(!accepted[0] && !accepted[1]);
 }
 
+static int load_library(void **state)
+{
+    (void)state;
+    return math_library_load() ? 0 : -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,5 +128,5 @@ int main(void)
         cmocka_unit_test(the_weighted_median_has_half_of_the_weight),
         cmocka_unit_test(the_false_discovery_rate_is_held_as_in_the_paper),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_library, NULL);
 }
