@@ -19,7 +19,7 @@ enum { SEGMENTS_MAX = 1024, SECTIONS_MAX = 1 << 16, NAMES_BYTES_MAX = 4 << 20 };
 
 /* Table locations from the ELF header. */
 struct tables {
-    bool is_large; /* a core or an object file: any number of entries */
+    bool is_large; /* a core or an object file: more entries */
     uint64_t segments_offset, sections_offset;
     uint16_t segment_bytes, section_bytes;
     uint64_t segment_count, section_count;
@@ -147,7 +147,7 @@ static int read_sections(struct elf_file *elf, const struct tables *tables)
     uint32_t *names = NULL;
     int err = 0;
     if (tables->section_bytes == sizeof(Elf64_Shdr) &&
-        (tables->section_count <= SECTIONS_MAX || tables->is_large))
+        (tables->section_count <= (tables->is_large ? ELF_SECTIONS_LARGE_MAX : SECTIONS_MAX)))
         err = read_table(elf, tables->sections_offset, tables->section_count, sizeof(Elf64_Shdr),
                          &table);
     size_t count = table.size / sizeof(Elf64_Shdr);

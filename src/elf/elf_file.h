@@ -38,7 +38,9 @@ struct elf_file; /* opaque */
 /* A program or library: tables larger than of any such file count as absent. fd is duplicated until
  * elf_close(). -ENOEXEC: not an ELF file of a supported kind. */
 int elf_open(struct elf_file **out, int fd, struct error *error);
-/* The same for core and object files, with tables of any size. */
+/* The same for core and object files, with any number of segments, and sections up to this limit:
+ * an object file has a section for each function (-ffunction-sections). */
+#define ELF_SECTIONS_LARGE_MAX (1 << 18)
 int elf_open_large(struct elf_file **out, int fd, struct error *error);
 /* Opens a copy of a loaded image in memory (the vDSO): offsets are relative to the first
  * segment. */

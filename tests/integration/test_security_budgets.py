@@ -195,6 +195,22 @@ class Budgets(rec.Case):
         for run in self.assert_converts("program.data"):
             self.assertEqual(run.status, 0, run.stderr)
 
+    def test_four_million_sections_of_a_sparse_file(self):
+        """The number is in section 0, the table a hole of 256 MiB."""
+        low, _ = self.build()
+        self.capture_program(low)
+        elf, count = bad_elf.Elf(self.path("whole")), 4 << 20
+        table_at = len(elf.bytes)
+        struct.pack_into("<Q", elf.bytes, 40, table_at)
+        struct.pack_into("<HH", elf.bytes, 60, 0, 0)
+        elf.bytes += bad_elf.HEADER.pack(0, 0, 0, 0, 0, count, 0, 0, 0, 0)
+        elf.write(self.path("program"))
+        os.truncate(self.path("program"), table_at + 64 * count)
+        run = self.run_rec("convert", "program.data", "-o", "out.folded")
+        self.assert_bounded(run)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertLess(run.bytes, 100 << 20)
+
     def test_inlined_calls_nested_8000_deep(self):
         low, size = self.build()
         self.capture_program(low)

@@ -2,7 +2,9 @@
 #include "symbols/files/elf_handle.h"
 
 #include "base/files/foreign_file.h"
+#include "base/containers/cursor.h"
 #include "elf/build_id_note.h"
+#include "elf/elf_file.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -12,7 +14,52 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { NOTES_BYTES_MAX = 1 << 20 }; /* of all notes: sections may overlap */
+enum {
+    NOTES_BYTES_MAX = 1 << 20, /* of all notes: sections may overlap */
+    HEADER_BYTES = 64,         /* the larger one of both classes */
+};
+
+/* A file or an image in memory. */
+struct source {
+    int fd; /* -1: in memory */
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/* A cursor over the bytes at offset, up to the end of the source or of the room. */
+static struct cursor bytes_at(const struct source *source, uint64_t offset,
+                              uint8_t room[HEADER_BYTES])
+{
+    if (source->fd >= 0) {
+        ssize_t size =
+            offset <= INT64_MAX ? pread(source->fd, room, HEADER_BYTES, (off_t)offset) : 0;
+        return cursor_of(room, size > 0 ? (size_t)size : 0);
+    }
+    size_t left = offset < source->size ? source->size - (size_t)offset : 0;
+    return cursor_of(left ? source->bytes + offset : room, left);
+}
+
+/* Section 0 holds the number if the header's 16 bits are too few. libelf allocates 200 bytes for
+ * each section at once, before any header can be judged. */
+static bool has_too_many_sections(const struct source *source)
+{
+    uint8_t room[HEADER_BYTES];
+    struct cursor c = bytes_at(source, 0, room);
+    const uint8_t *ident = cursor_bytes(&c, EI_NIDENT);
+    if (!ident || memcmp(ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    const bool is_64 = ident[EI_CLASS] == ELFCLASS64, is_swapped = ident[EI_DATA] == ELFDATA2MSB;
+    c.swapped = is_swapped;
+    cursor_seek(&c, is_64 ? offsetof(Elf64_Ehdr, e_shoff) : offsetof(Elf32_Ehdr, e_shoff));
+    const uint64_t table = is_64 ? cursor_u64(&c) : cursor_u32(&c);
+    cursor_seek(&c, is_64 ? offsetof(Elf64_Ehdr, e_shnum) : offsetof(Elf32_Ehdr, e_shnum));
+    if (cursor_u16(&c) != 0 || c.failed || table == 0)
+        return false;
+    c = bytes_at(source, table, room);
+    c.swapped = is_swapped;
+    cursor_seek(&c, is_64 ? offsetof(Elf64_Shdr, sh_size) : offsetof(Elf32_Shdr, sh_size));
+    return (is_64 ? cursor_u64(&c) : cursor_u32(&c)) > ELF_SECTIONS_LARGE_MAX;
+}
 
 static void take_notes(struct elf_handle *handle, uint64_t offset, uint64_t size,
                        uint64_t *left_bytes)
@@ -43,6 +90,12 @@ static void find_build_id(struct elf_handle *handle)
             take_notes(handle, segment.p_offset, segment.p_filesz, &left_bytes);
 }
 
+static int refuse_sections(struct elf_handle *handle, const char *path, struct error *error)
+{
+    elf_handle_close(handle);
+    return error_set(error, -EFBIG, "%s has more than %d sections", path, ELF_SECTIONS_LARGE_MAX);
+}
+
 static int check_elf(struct elf_handle *handle, const char *path, struct error *error)
 {
     if (handle->elf && elf_kind(handle->elf) == ELF_K_ELF) {
@@ -67,6 +120,8 @@ int elf_handle_open_at(struct elf_handle *handle, const char *path_now, const ch
         elf_handle_close(handle);
         return error_set(error, -ENOMEM, "out of memory");
     }
+    if (has_too_many_sections(&(struct source){.fd = fd}))
+        return refuse_sections(handle, path, error);
     handle->elf = elf_begin(handle->fd, ELF_C_READ_MMAP, NULL);
     return check_elf(handle, path, error);
 }
@@ -82,6 +137,8 @@ int elf_handle_adopt(struct elf_handle *handle, struct buffer *bytes, struct err
     elf_version(EV_CURRENT);
     size_t size = bytes->size;
     *bytes = (struct buffer){0};
+    if (handle->bytes && has_too_many_sections(&(struct source){-1, handle->bytes, size}))
+        return refuse_sections(handle, "the image in memory", error);
     handle->elf = handle->bytes ? elf_memory(handle->bytes, size) : NULL;
     return check_elf(handle, "the image in memory", error);
 }

@@ -2,10 +2,15 @@
 /* The build-id of a file: by notes of sections, else of segments, and not behind a MiB of notes. */
 #include "symbols/files/elf_handle.h"
 
+#include "elf/elf_file.h"
+
 #include <elf.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -77,6 +82,48 @@ static void a_build_id_of_any_size_is_found_in_sections(void **state)
     assert_int_equal(bytes_of_id_behind(FILLERS_OF_A_MIB - 1), ID_BYTES);
 }
 
+/* A sparse file with the number of sections in section 0. */
+static int open_with_sections(uint64_t count, uint8_t class)
+{
+    char path[] = "/tmp/rec-test-XXXXXX";
+    struct notes_file file = empty_file();
+    struct elf_handle handle;
+    const Elf64_Shdr first = {.sh_size = count};
+    const Elf32_Shdr first_32 = {.sh_size = (Elf32_Word)count};
+    Elf32_Ehdr header_32 = {.e_type = ET_DYN,
+                            .e_version = EV_CURRENT,
+                            .e_shoff = 4096,
+                            .e_ehsize = sizeof(Elf32_Ehdr),
+                            .e_shentsize = sizeof(Elf32_Shdr)};
+    const bool is_64 = class == ELFCLASS64;
+    memcpy(header_32.e_ident, file.header.e_ident, EI_NIDENT);
+    header_32.e_ident[EI_CLASS] = ELFCLASS32;
+    file.header.e_shoff = 4096;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)(4096 + count * sizeof(Elf64_Shdr))), 0);
+    assert_true(pwrite(fd, is_64 ? (void *)&file.header : (void *)&header_32,
+                       is_64 ? sizeof(file.header) : sizeof(header_32), 0) > 0);
+    assert_true(pwrite(fd, is_64 ? (const void *)&first : (const void *)&first_32,
+                       is_64 ? sizeof(first) : sizeof(first_32), 4096) > 0);
+    close(fd);
+    int err = elf_handle_open(&handle, path, NULL);
+    elf_handle_close(&handle);
+    unlink(path);
+    return err;
+}
+
+/* libelf would allocate a GiB for four million. */
+static void more_sections_than_of_any_object_file_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t classes[] = {ELFCLASS32, ELFCLASS64};
+    for (size_t i = 0; i < sizeof(classes); i++) {
+        assert_int_equal(open_with_sections(ELF_SECTIONS_LARGE_MAX, classes[i]), 0);
+        assert_int_equal(open_with_sections(ELF_SECTIONS_LARGE_MAX + 1, classes[i]), -EFBIG);
+    }
+}
+
 static void notes_beyond_a_mib_are_not_read(void **state)
 {
     (void)state;
@@ -118,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_build_id_of_any_size_is_found_in_sections),
+        cmocka_unit_test(more_sections_than_of_any_object_file_are_refused),
         cmocka_unit_test(notes_beyond_a_mib_are_not_read),
         cmocka_unit_test(a_file_without_sections_has_its_build_id_in_a_segment),
         cmocka_unit_test(notes_outside_of_the_file_are_left_out),
