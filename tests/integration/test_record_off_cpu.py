@@ -212,6 +212,30 @@ class OffCpu(rec.Case):
         self.assert_within(seconds(by_reason["sleep", "[waiting: sleep]"]), 0.8, 0.1, "sleep")
         self.assertEqual(len({sample.tid for sample in by_reason["sleep", "[waiting: sleep]"]}), 2)
 
+    def test_without_samples_of_cpu_time_inlined_calls_and_lines_are_the_same(self):
+        """Debug info in another file is read when the capture is converted, not at the end of such a recording."""
+        for program in ("gcc", "objcopy", "strip"):
+            self.need_program(program)
+        directory = self.new_directory()
+        texts = {"lib.c": "#include <unistd.h>\nstatic inline __attribute__((always_inline)) void inner(void) "
+                          "{ usleep(300000); }\nvoid outer(void) { inner(); __asm__ volatile(\"\"); }\n",
+                 "main.c": "void outer(void);\nint main(void) { outer(); return 0; }\n"}
+        for name, text in texts.items():
+            pathlib.Path(directory, name).write_text(text, encoding="ascii")
+        for words in ("gcc -O2 -g -shared -fPIC -o liblib.so lib.c", "objcopy --only-keep-debug liblib.so lib.debug",
+                      "strip -g liblib.so", "objcopy --add-gnu-debuglink=lib.debug liblib.so",
+                      f"gcc -O2 -o main main.c -L. -llib -Wl,-rpath,{directory}"):
+            subprocess.run(words.split(), cwd=directory, check=True)
+        stacks = []
+        for option in ("--off-cpu", "--off-cpu-only"):
+            run = self.run_in(directory, [rec.REC, option, "-o", "rec.data", "--", "./main"])
+            self.assertEqual(run.status, 0, run.stderr)
+            report = subprocess.run([rec.REC, "report", "--off-cpu", run.path()], capture_output=True, text=True, check=True)
+            lines = [" ".join(line.split()) for line in report.stdout.splitlines() if line.startswith("    ")]
+            stacks.append(lines[:lines.index("_start main") + 1])
+        self.assertIn("inner (inlined) lib.c:2 liblib.so", stacks[0])
+        self.assertEqual(stacks[0], stacks[1])
+
     def test_waits_before_the_delay_do_not_count(self):
         _, waits = self.recorded_waits("sleep", "1", options=("-D", "500"))
         self.assert_within(seconds(waits), 0.5, 0.1)
