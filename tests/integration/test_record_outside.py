@@ -14,7 +14,7 @@ DEEP_FRAMES = 100  # of goes_down() in tests/targets/deep_frames.c
 GO = """
 package main
 %s
-import ("os"; "os/exec"; "syscall")
+import ("os"; "os/exec"; "syscall"; "time")
 func used_ms() int64 {
     var usage syscall.Rusage
     syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
@@ -29,7 +29,15 @@ func burn(depth int, ms int64) int {
     }
     return x
 }
+func clock(ms int64) int {
+    x := 0
+    for used_ms() < ms {
+        for i := 0; i < 10000; i++ { x += time.Now().Nanosecond() }
+    }
+    return x
+}
 func main() {
+    if len(os.Args) == 2 { println(clock(500) != 0); return }
     if len(os.Args) > 1 { exec.Command(os.Args[1], os.Args[2:]...).Run() }
     println(burn(9, 500) != 0)
 }
@@ -207,6 +215,15 @@ class Command(Outside):
 
     def test_a_go_command(self):
         self.check_go()
+
+    def test_callers_of_the_vdso_in_go_are_on_another_stack(self):
+        """The first samples show that callchains are needed; the others have one."""
+        run = self.record(self.build_go("go_program"), "clock", **as_nobody())
+        stacks = {stack: weight for stack, weight in run.stacks().items() if "__vdso_clock_gettime" in stack}
+        whole = sum(weight for stack, weight in stacks.items()
+                    if stack[1:5] == ("runtime.goexit", "runtime.main", "main.main", "main.clock"))
+        self.assertGreater(sum(stacks.values()), 0.3 * sum(run.stacks().values()))
+        self.assertGreater(whole, 0.7 * sum(stacks.values()))
 
     def test_a_stripped_go_command(self):
         """Names and lines come from the function table."""

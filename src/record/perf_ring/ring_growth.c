@@ -41,13 +41,18 @@ static bool has_many_cuts(const struct event_set *set)
     return are_part || are_all || set->latest_cuts >= LATEST_CUTS_MIN;
 }
 
-static struct event_set *find_cut_set(const struct ring_source *source)
+static bool is_due(const struct event_set *set)
+{
+    return has_many_cuts(set) || (set && set->count > 0 && event_set_needs_chains(set));
+}
+
+static struct event_set *find_due_set(const struct ring_source *source)
 {
     const struct ring_process *process = NULL;
     if (source->system)
-        return has_many_cuts(source->system) ? source->system : NULL;
+        return is_due(source->system) ? source->system : NULL;
     while ((process = ring_process_next(&source->tasks.processes, process)))
-        if (has_many_cuts(process->events))
+        if (is_due(process->events))
             return process->events;
     return NULL;
 }
@@ -151,10 +156,13 @@ static void grow(struct ring_source *source, struct event_set *set)
 {
     struct growth growth = {
         .source = source, .set = set, .larger = event_set_new(), .events = source->events};
-    set->keeps_size = true;
-    growth.events.stack_bytes = larger_bytes(source);
+    const bool has_cuts = has_many_cuts(set), needs_chains = event_set_needs_chains(set);
+    set->keeps_size |= has_cuts;
+    set->keeps_chains = true;
+    growth.events.stack_bytes = has_cuts ? larger_bytes(source) : set->stack_bytes;
     growth.events.user_chains = true;
-    if (!growth.larger || growth.events.stack_bytes < 2 * set->stack_bytes) {
+    bool is_larger = growth.events.stack_bytes >= 2 * set->stack_bytes;
+    if (!growth.larger || !(is_larger || needs_chains)) {
         event_set_release(growth.larger);
         return;
     }
@@ -162,7 +170,8 @@ static void grow(struct ring_source *source, struct event_set *set)
     int err = set == source->system ? open_on_system(&growth) : open_on_threads(&growth);
     if (err == 0 && growth.larger->count > 0) {
         event_set_replace(set, growth.larger, monotonic_ns());
-        source->stack_bytes_max = growth.events.stack_bytes;
+        if (source->stack_bytes_max < growth.events.stack_bytes)
+            source->stack_bytes_max = growth.events.stack_bytes;
     }
     event_set_release(growth.larger);
     event_set_release(set);
@@ -178,6 +187,6 @@ void ring_growth_round(struct ring_source *source)
 {
     struct event_set *set;
     source->has_new_cuts = false;
-    while (source->can_grow && (set = find_cut_set(source)))
+    while (source->can_grow && (set = find_due_set(source)))
         grow(source, set);
 }

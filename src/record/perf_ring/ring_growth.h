@@ -20,7 +20,8 @@
 
 #include "record/perf_ring/ring_source.h"
 
-/* Replaces the events of each set with many cut copies, once. Takes records from the rings. */
+/* Replaces the events of each set with many cut copies, or where a stack lacks its callchain; once
+ * for each reason. Takes records from the rings. */
 void ring_growth_round(struct ring_source *source);
 
 /* At most wait_ns until the next round; less after a cut copy, and at the start. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define STACK_BYTES (16 << 10)
 #define STACK_BYTES_MIN (4 << 10)
 /* Of a burst, in a ring at least: a ring keeps the whole size of a copy, and most stacks have less
  * than 4 KiB. */
@@ -36,7 +35,7 @@ static uint32_t choose_stack_bytes(const struct ring_source *source,
                                    const struct record_options *options)
 {
     const size_t room = ring_set_ring_bytes(&source->rings) / BURST_SAMPLES;
-    uint32_t bytes = STACK_BYTES;
+    uint32_t bytes = RING_STACK_BYTES;
     while (load_of(options) == RING_BURSTS && bytes > room && bytes > STACK_BYTES_MIN)
         bytes /= 2;
     return bytes;
@@ -231,7 +230,9 @@ static void count_cut(struct ring_source *source, struct event_set *set,
     set->samples++;
     set->cuts += is_cut && record->is_stack_full;
     set->latest_cuts = is_cut && record->is_stack_full ? set->latest_cuts + 1 : 0;
-    source->has_new_cuts |= is_cut && source->can_grow && !set->keeps_size;
+    set->lacks_chains |= source->unwinder.lacks_chain;
+    bool is_new = (is_cut && !set->keeps_size) || event_set_needs_chains(set);
+    source->has_new_cuts |= is_new && source->can_grow;
 }
 
 static void take_sample(struct ring_source *source, const struct ring_record *record)

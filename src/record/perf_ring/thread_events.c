@@ -103,6 +103,11 @@ bool event_set_has(const struct event_set *set, uint64_t id, uint64_t time_ns)
     return (id >= set->first_id) == (time_ns >= set->since_ns);
 }
 
+bool event_set_needs_chains(const struct event_set *set)
+{
+    return set->lacks_chains && !set->keeps_chains;
+}
+
 void event_set_await(struct event_set *set, const struct event_set *larger)
 {
     set->since_ns = UINT64_MAX;

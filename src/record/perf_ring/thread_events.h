@@ -31,7 +31,9 @@ struct event_set {
     uint64_t lost_before;   /* samples, that do not count */
     uint32_t samples, cuts; /* cut: the stack is larger than its copy */
     uint32_t latest_cuts;   /* in a row, up to the latest sample */
-    bool keeps_size;        /* the events were replaced, or cannot be */
+    bool keeps_size;        /* the events were replaced by larger ones, or cannot be */
+    bool lacks_chains;      /* a callchain would have completed a stack */
+    bool keeps_chains;      /* the events were replaced by ones with callchains, or cannot be */
 };
 
 /* With one user. NULL: out of memory. */
@@ -49,6 +51,8 @@ void event_set_close(struct event_set *set);
 /* Whether the record of an event of the set, or of its replacement, counts at this time: of two
  * events on a thread, one counts. */
 bool event_set_has(const struct event_set *set, uint64_t id, uint64_t time_ns);
+/* Whether the events are to be replaced by events with callchains. */
+bool event_set_needs_chains(const struct event_set *set);
 /* `larger` has its first events, and does not count yet. */
 void event_set_await(struct event_set *set, const struct event_set *larger);
 /* The events of `larger` count from this time on, and belong to `set`; `larger` is empty. */

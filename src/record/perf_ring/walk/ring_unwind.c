@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/walk/ring_unwind.h"
 
+#include "record/perf_ring/walk/vdso_tail.h"
 #include "record/procfs/blocked/map_lookup.h"
 #include "record/sample/stack_unwind.h"
 
@@ -63,11 +64,41 @@ static void use_callchain(struct ring_unwinder *unwinder, struct ring_process *p
     struct cut_walk walk = {unwinder->frames, sample->frame_count, stack_unwind_frames_max()};
     if (sample->is_complete && !sample->is_fiber && sample->dropped == 0)
         root_frames_note(root, is_main, walk.frames, walk.count);
-    if (sample->is_complete || sample->cut != RECORD_CUT_STACK_COPY || !record->is_stack_full)
+    const bool is_cut = sample->cut == RECORD_CUT_STACK_COPY && record->is_stack_full;
+    if (sample->is_complete || !is_cut || record->stack_bytes <= RING_STACK_BYTES)
         return;
     sample->is_complete =
         callchain_tail_append(&walk, record->user_frames, record->user_count, root);
     sample->frame_count = (uint32_t)walk.count;
+}
+
+/* Whether the walk ends at this return address: at the start of a thread or goroutine. */
+static bool is_root(const struct offline_map *map, uint64_t avma)
+{
+    enum { ROOM = 2 };
+    uint64_t pcs[ROOM];
+    struct offline_map uncached = *map;
+    uncached.walks = NULL;
+    struct full_regs regs = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
+    regs.value[UNWIND_DWARF_PC] = avma;
+    const struct stack_view nothing = {0};
+    const struct offline_frames out = {.pcs = pcs, .max = ROOM, .leaf_max = ROOM};
+    return offline_unwind_in(&uncached, &regs, true, &nothing, &out).end == OFFLINE_ROOT;
+}
+
+/* A Go function called the vDSO on another stack. */
+static void use_callers_of_vdso(struct ring_unwinder *unwinder, const struct offline_map *map,
+                                const struct ring_process *process,
+                                const struct ring_record *record, struct walked_sample *sample)
+{
+    struct cut_walk walk = {unwinder->frames, sample->frame_count, stack_unwind_frames_max()};
+    const size_t caller = sample->is_complete ? 0 : vdso_tail_caller(&walk, process->process.map);
+    unwinder->lacks_chain = caller > 0 && record->user_count == 0;
+    if (caller == 0 || !vdso_tail_append(&walk, caller, record->user_frames, record->user_count))
+        return;
+    sample->frame_count = (uint32_t)walk.count;
+    sample->dropped = 0;
+    sample->is_complete = walk.count < walk.room && is_root(map, walk.frames[walk.count - 1]);
 }
 
 bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
@@ -75,6 +106,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
 {
     struct full_regs regs;
     unwinder->searched = (struct offline_callers){0};
+    unwinder->lacks_chain = false;
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
         !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers))
         return false;
@@ -110,6 +142,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     enum offline_end end = count == result.frame_count ? result.end : OFFLINE_UNMAPPED;
     sample->cut = cut_of(unwinder, end, record, &stack);
     use_callchain(unwinder, process, record, sample);
+    use_callers_of_vdso(unwinder, &map, process, record, sample);
     return count > 0;
 }
 

@@ -10,6 +10,9 @@
 #include "record/sample/sample_writer.h"
 #include "unwind/offline.h"
 
+/* Of the first copies of a process. In larger copies, callchains lead beyond the end. */
+#define RING_STACK_BYTES (16 << 10)
+
 struct ring_unwinder {
     struct ring_modules *modules; /* borrowed */
     struct two_way_cache rules;
@@ -19,6 +22,7 @@ struct ring_unwinder {
     struct thread_stacks stacks;
     uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk, */
     struct offline_callers searched;    /* and its callers found by caller search */
+    bool lacks_chain;                   /* a callchain would have had the walk's callers */
 };
 
 /* Sets frames, completeness and cut of the sample. False: no user registers (kernel mode of a task
