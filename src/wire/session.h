@@ -168,9 +168,10 @@ _Static_assert(offsetof(struct tables, rows) == 4096, "page aligned");
 /* Ends the sampling of one process: process_slot.retirement. */
 enum retirement {
     RETIREMENT_NONE = 0,
-    RETIREMENT_SIGNALFD = 1, /* by the process; wakes the collector: it reads the signal itself, */
-    RETIREMENT_CLOCK = 2,    /* or gives up the time stamp counter */
-    RETIREMENT_DONE = 3,     /* by the launcher: the event is closed; futex */
+    RETIREMENT_SIGNALFD = 1, /* by the process, with a doorbell: reads the signal itself, */
+    RETIREMENT_CLOCK = 2,    /* gives up the time stamp counter, */
+    RETIREMENT_TRACED = 3,   /* or is traced by the parent */
+    RETIREMENT_DONE = 4,     /* by the launcher: the event is closed; futex */
 };
 
 /* A program without a sampler is about to be executed: process_slot.departure. */

@@ -67,11 +67,52 @@ int main(void)
 """
 
 
+TRACED = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void burn(unsigned long rounds)
+{
+    for (volatile unsigned long i = 0; i < rounds; i++)
+        ;
+}
+
+int main(void)
+{
+    int stops = 0;
+    burn(30000000);
+    for (int turn = 0; turn < 30; turn++) {
+        int status = 0;
+        pid_t pid = fork();
+        if (pid == 0) {
+            ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+            burn(2000000);
+            raise(SIGSTOP);
+            _exit(7);
+        }
+        while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+            stops += WSTOPSIG(status) != SIGSTOP;
+            ptrace(PTRACE_CONT, pid, NULL, NULL);
+        }
+    }
+    printf("%d stops\n", stops);
+    return 0;
+}
+"""
+
+
 class Tools(harm.Identical):
     def test_gdb_of_a_program(self):
         gdb = self.need_program("gdb")
         self.identical(gdb, "--batch", "-ex", "break main", "-ex", "run", "-ex", "continue", "--args",
                        rec.target("sym_c"), differs=(rb"process \d+", rb"0x7f[0-9a-f]+"), may_have_no_samples=True)
+
+    def test_a_process_traced_by_its_parent_stops_for_no_sample(self):
+        for run in self.same(self.build("traced", TRACED)):
+            self.assertEqual(run.stdout, b"0 stops\n")
 
     def test_gdb_of_rec(self):
         gdb = self.need_program("gdb")

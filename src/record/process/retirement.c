@@ -13,6 +13,7 @@ static const char *const reasons[RETIREMENT_DONE] = {
     [RETIREMENT_SIGNALFD] = "reads the sampler's signal from a signalfd; not sampled from then on",
     [RETIREMENT_CLOCK] =
         "disabled the time stamp counter (PR_SET_TSC, strict seccomp); not sampled from then on",
+    [RETIREMENT_TRACED] = "is traced by its parent (PTRACE_TRACEME); not sampled from then on",
 };
 
 static void confirm(uint32_t *word)

@@ -4,7 +4,6 @@
 #include "wire/atomic.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 
 static const char *const names[NEXT_COUNT] = {
 #define NEXT_NAME(name) #name,

@@ -11,6 +11,7 @@
     X(closefrom)        \
     X(clone)            \
     X(prctl)            \
+    X(ptrace)           \
     X(__monstartup)     \
     X(syscall)          \
     X(swapcontext)      \

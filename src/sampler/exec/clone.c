@@ -22,7 +22,6 @@
 #include "sampler/signals/program_action.h"
 
 #include <sched.h>
-#include <stddef.h>
 #include <sys/syscall.h>
 
 #define ROOM_BYTES (UINT64_C(16) << 10)

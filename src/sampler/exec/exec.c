@@ -8,7 +8,6 @@
 #include "sampler/exec/environ.h"
 #include "sampler/process/exit_time.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -14,8 +14,6 @@
 #include "sampler/base/hook.h"
 #include "sampler/exec/exec_target.h"
 
-#include <stdbool.h>
-
 HOOK int execve(const char *path, char *const *argv, char *const *environment);
 HOOK int execv(const char *path, char *const *argv);
 HOOK int execvpe(const char *file, char *const *argv, char *const *environment);

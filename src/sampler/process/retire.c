@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of sampling in a process that reads the sampler's signal itself, or that gives up the
- * clock of the handler. Handler and hooks stay
- * installed: other threads may still have a pending signal of the sampler, and hide a block.
+ * The end of sampling in a process that reads the sampler's signal itself, gives up the clock of
+ * the handler, or is traced by its parent. Handler and hooks stay installed: other threads may
+ * still have a pending signal of the sampler, and hide a block.
  *
  *     process                                        launcher
  *     is_retired = 1: no new timer, no sample
@@ -18,10 +18,13 @@
 #include "sampler/process/retire.h"
 
 #include "sampler/base/identity.h"
+#include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
 #include "sampler/process/launcher.h"
 #include "sampler/signals/mask.h"
 #include "sampler/threads/timer.h"
+
+#include <sys/ptrace.h>
 
 static void tell_launcher(enum retirement cause)
 {
@@ -42,4 +45,14 @@ void process_retire(enum retirement cause)
     tell_launcher(cause);
     if (thread_self)
         mask_retire(thread_self);
+}
+
+/* Each sample would stop the process, and tracers take SIGTRAP for an event of their own: proot
+ * changed registers, and one in five of its programs ended by SIGSEGV at 9999 Hz. */
+HOOK long ptrace_hook(long request, long pid, long address, long data)
+{
+    typedef long function(long, long, long, long);
+    if (request == PTRACE_TRACEME && process_is_sampled())
+        process_retire(RETIREMENT_TRACED);
+    return ((function *)next_symbol(NEXT_INDEX_ptrace))(request, pid, address, data);
 }

@@ -13,7 +13,6 @@
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/resource.h>

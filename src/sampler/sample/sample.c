@@ -7,8 +7,6 @@
 #include "sampler/sample/perf_trap.h"
 #include "sampler/sample/walk.h"
 
-#include <stddef.h>
-
 /* The program is crashing: its crash handler runs on a possibly damaged stack. */
 static bool is_crashing(const struct thread_state *thread, const ucontext_t *context)
 {

@@ -8,7 +8,6 @@
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 
 /* The handler reads the time stamp counter, where a read would raise SIGSEGV from then on: also in

@@ -9,7 +9,6 @@
  */
 #include "sampler/seccomp/seccomp.h"
 
-#include "sampler/arch/arch.h"
 #include "sampler/base/memory.h"
 #include "sampler/base/own_call.h"
 #include "sampler/exec/environ.h"

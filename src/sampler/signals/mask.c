@@ -31,14 +31,12 @@
  */
 #include "sampler/signals/mask.h"
 
-#include "sampler/arch/arch.h"
 #include "sampler/base/identity.h"
 #include "sampler/base/own_call.h"
 #include "sampler/sample/own_signal.h"
 #include "sampler/signals/kernel_action.h"
 #include "sampler/threads/timer.h"
 
-#include <errno.h>
 #include <time.h>
 
 /* Reserved by the C library: removed from the program's masks. */

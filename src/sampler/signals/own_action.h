@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* Replaces the program's action by the handler, and keeps the action (program_action.h). False when
  * the kernel refuses. Not async-signal-safe. */

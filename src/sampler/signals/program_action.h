@@ -5,7 +5,6 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct action {

@@ -5,7 +5,6 @@
 #include "sampler/base/hook.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 HOOK int signalfd(int fd, const sigset_t *mask, int flags);
