@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/ring_modules.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -35,9 +37,17 @@ void ring_modules_resolve(struct ring_modules *modules, struct process_mapping *
     struct known_module *module = module_cache_get(modules->cache, &file);
     if (!module)
         return;
+    mapping->awaits_file = !module->is_opened;
     if (module->elf &&
         elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
         mapping->module = module;
     else
         known_module_release(module);
+}
+
+bool ring_modules_has_cfi(struct ring_modules *modules, struct known_module *module)
+{
+    if (module->state == MODULE_NO_ROOM && monotonic_ns() >= module->pause_end_ns)
+        module_cache_read(modules->cache, module);
+    return module->state != MODULE_NO_ROOM;
 }

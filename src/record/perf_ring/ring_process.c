@@ -12,6 +12,13 @@ static struct ring_process **bucket_of(const struct ring_processes *processes, p
     return (struct ring_process **)&processes->buckets[(uint32_t)pid % RING_PROCESS_BUCKETS];
 }
 
+void ring_process_put_off_files(struct ring_process *process, uint64_t now_ns)
+{
+    enum { FILES_PAUSE_NS = 1000000000 };
+    if (process->files_due_ns == 0)
+        process->files_due_ns = now_ns + FILES_PAUSE_NS;
+}
+
 struct ring_process *ring_process_find(const struct ring_processes *processes, pid_t pid)
 {
     struct ring_process *process = *bucket_of(processes, pid);

@@ -23,6 +23,7 @@ struct ring_process {
     bool has_map;            /* the mappings were read from /proc, or copied at a FORK */
     uint64_t maps_due_ns;    /* no further read of the mappings before */
     uint64_t maps_pause_ns;
+    uint64_t files_due_ns; /* files that were put off are read again; 0: none */
     uint32_t live_threads;
     bool is_stack_known;           /* of this program: */
     uint64_t stack_start_avma;     /* of the main thread; 0: no right to read the address */
@@ -45,6 +46,9 @@ struct ring_processes {
     struct ring_process *buckets[RING_PROCESS_BUCKETS]; /* by pid */
     size_t count;
 };
+
+/* Files that could not be read now are read again after a pause: see ring_maps_read_files(). */
+void ring_process_put_off_files(struct ring_process *process, uint64_t now_ns);
 
 /* NULL: no such process. */
 struct ring_process *ring_process_find(const struct ring_processes *processes, pid_t pid);

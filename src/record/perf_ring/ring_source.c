@@ -167,6 +167,7 @@ static bool walk(struct ring_source *source, struct ring_process *process,
 {
     if (!process->has_map)
         ring_maps_read(&source->maps, process, process->process.start_ns);
+    ring_maps_read_files(&source->maps, process, record->time_ns);
     if (!ring_unwind(&source->unwinder, process, record, sample))
         return false;
     if (!sample->is_complete && find_own_stack(source, process, record))

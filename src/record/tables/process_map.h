@@ -13,6 +13,7 @@ struct process_mapping {
     uint64_t bias;
     uint64_t device, inode;
     bool is_file;
+    bool awaits_file;            /* put off for lack of time: reading_time.h */
     struct known_module *module; /* NULL: not of an ELF file, as JIT code */
     const char *path;            /* of map_path.h */
 };

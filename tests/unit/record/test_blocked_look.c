@@ -30,7 +30,7 @@ static size_t frames_by_ptrace(struct waiting_process *process, pid_t tid, uint6
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP],
                                .hi = regs.value[UNWIND_DWARF_SP] + (uint64_t)got,
                                .bytes = bytes};
-    struct map_lookup lookup = {process->modules.cache, process->map};
+    struct map_lookup lookup = {.cache = process->modules.cache, .map = process->map};
     const struct offline_map map = {.find = map_lookup_mapping, .context = &lookup};
     const struct offline_frames out = {.pcs = frames, .max = LOOK_FRAMES_MAX};
     return offline_unwind_in(&map, &regs, false, &stack, &out).frame_count;

@@ -29,12 +29,42 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
         proc_rights_lower(&process->process.rights, process->process.pid);
         ring_modules_resolve(maps->modules, mapping, living_task_find(process->process.pid),
                              &process->process.rights);
+        if (mapping->awaits_file)
+            ring_process_put_off_files(process, maps->round->now_ns);
     }
     process->map_generation = ++maps->generation;
     if (ring_map_put(process->process.map, mapping) == 0 && has_room)
         mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
     else
         maps->summary->mappings_left_out++;
+}
+
+/* Whether the file is to be read once more. */
+static bool read_file(struct ring_maps *maps, struct ring_process *process,
+                      struct process_mapping *mapping, uint64_t time_ns)
+{
+    if (mapping->awaits_file) {
+        ring_modules_resolve(maps->modules, mapping, living_task_find(process->process.pid),
+                             &process->process.rights);
+        if (mapping->module) /* with the build-id */
+            mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
+        return mapping->awaits_file;
+    }
+    return mapping->module && !ring_modules_has_cfi(maps->modules, mapping->module);
+}
+
+void ring_maps_read_files(struct ring_maps *maps, struct ring_process *process, uint64_t time_ns)
+{
+    struct process_map *map = process->process.map;
+    bool is_put_off = false;
+    if (!map || process->files_due_ns == 0 || maps->round->now_ns < process->files_due_ns)
+        return;
+    process->files_due_ns = 0;
+    for (size_t i = 0; i < map->count; i++)
+        is_put_off |= read_file(maps, process, &map->mappings[i], time_ns);
+    process->map_generation = ++maps->generation; /* rules cached without the tables */
+    if (is_put_off)
+        ring_process_put_off_files(process, maps->round->now_ns);
 }
 
 static bool has_room_for_map(struct ring_process *process)
@@ -131,6 +161,7 @@ void ring_maps_inherit(struct ring_maps *maps, const struct ring_process *parent
     child->is_stack_known = parent->is_stack_known;
     child->process.map = ring_map_copy(parent->process.map);
     child->has_map = child->process.map != NULL;
+    child->files_due_ns = parent->files_due_ns;
 }
 
 void ring_maps_clear(struct ring_maps *maps, struct ring_process *process)
@@ -142,4 +173,5 @@ void ring_maps_clear(struct ring_maps *maps, struct ring_process *process)
     process->has_map = true; /* MMAP2 records of the new program follow */
     process->maps_due_ns = 0;
     process->maps_pause_ns = 0;
+    process->files_due_ns = 0;
 }

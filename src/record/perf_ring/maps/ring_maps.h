@@ -28,6 +28,9 @@ struct ring_maps {
  * changed. */
 bool ring_maps_read(struct ring_maps *maps, struct ring_process *process, uint64_t time_ns);
 
+/* Reads files that were put off for lack of time or memory, if due. */
+void ring_maps_read_files(struct ring_maps *maps, struct ring_process *process, uint64_t time_ns);
+
 /* Enters the mapping of an MMAP2 record. */
 void ring_maps_add(struct ring_maps *maps, struct ring_process *process,
                    const struct ring_record *record);

@@ -114,7 +114,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))
         stack.hi = stack.lo;
     const bool is_made = is_made_stack(unwinder, process, record, stack.lo);
-    struct map_lookup lookup = {unwinder->modules->cache, process->process.map};
+    struct map_lookup lookup = {.cache = unwinder->modules->cache, .map = process->process.map};
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
                                   .cache = &unwinder->callers,
@@ -130,6 +130,8 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     const struct offline_frames out = {
         .pcs = unwinder->frames, .max = max, .leaf_max = record_frames_leaf(max)};
     struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
+    if (lookup.is_put_off)
+        ring_process_put_off_files(process, record->time_ns);
     size_t count = record_user_frames(unwinder->frames, result.frame_count);
     unwinder->searched = result.searched;
     sample->frames = unwinder->frames;

@@ -33,7 +33,7 @@ static struct offline_result walk_at(struct blocked_looker *looker,
                                      const struct full_regs *regs, const struct stack_view *stack,
                                      size_t place)
 {
-    struct map_lookup lookup = {process->modules, process->map};
+    struct map_lookup lookup = {.cache = process->modules, .map = process->map};
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
                                   .cache = &looker->callers,

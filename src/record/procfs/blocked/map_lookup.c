@@ -10,7 +10,7 @@ static const struct process_mapping *find(const struct map_lookup *lookup, uint6
 
 bool map_lookup_mapping(void *context, uint64_t pc, struct offline_mapping *out)
 {
-    const struct map_lookup *lookup = context;
+    struct map_lookup *lookup = context;
     const struct process_mapping *mapping = find(lookup, pc);
     if (!mapping)
         return false;
@@ -21,6 +21,7 @@ bool map_lookup_mapping(void *context, uint64_t pc, struct offline_mapping *out)
         return true;
     if (load_relaxed(&module->state) == MODULE_UNREAD)
         module_cache_read(lookup->cache, module);
+    lookup->is_put_off |= load_relaxed(&module->state) == MODULE_NO_ROOM;
     out->module = module->unwind;
     return true;
 }
