@@ -218,7 +218,7 @@ static void unmap_own_program(void)
     code_image_close(at.module.code);
 }
 
-/* Before hlt, f4: `call *__libc_start_main@GOTPCREL(%rip)`, ff 15, or `call __libc_start_main`, e8. */
+/* Before hlt, f4: `call *__libc_start_main@GOTPCREL(%rip)`, ff 15, or a direct call, e8. */
 static uint64_t return_address_in_start(void)
 {
     size_t i = 6;
