@@ -36,17 +36,22 @@ bool thread_name_is_due(const struct thread_table *table, const struct thread *t
            (is_first && load_relaxed(&thread->shared->control.head) != thread->reader.tail);
 }
 
-/* A process that has not run since has no new names. */
+/* A process that has not run since has no new names. A record that is not read yet may have a name
+ * from before this look; records that are read may be newer than the round. */
 void thread_refresh_name(struct thread_table *table, struct thread *thread)
 {
     char name[16] = {0};
     uint64_t cpu_ns = thread->process->account.last_cpu_ns;
+    uint64_t now_ns = table->round->now_ns;
     bool is_first = thread->name_wait_ns == NAME_FIRST_NS;
     bool may_be_new = is_first || cpu_ns != thread->name_cpu_ns;
-    if (may_be_new && proc_name(thread->process->pid, thread->tid, name) == 0)
-        thread_set_name(table, thread, name, table->round->now_ns);
+    bool has_name = may_be_new && proc_name(thread->process->pid, thread->tid, name) == 0;
+    if (has_name && load_acquire(&thread->shared->control.head) != thread->reader.tail)
+        return;
+    if (has_name)
+        thread_set_name(table, thread, name, now_ns > thread->last_ns ? now_ns : thread->last_ns);
     thread->name_cpu_ns = cpu_ns;
-    thread->name_due_ns = table->round->now_ns + thread->name_wait_ns;
+    thread->name_due_ns = now_ns + thread->name_wait_ns;
     if (may_be_new)
         thread->name_wait_ns *= NAME_FACTOR;
 }

@@ -75,5 +75,6 @@ void thread_set_name(struct thread_table *table, struct thread *thread, const ch
                      uint64_t time_ns);
 /* Before the thread's records are read. */
 bool thread_name_is_due(const struct thread_table *table, const struct thread *thread);
-/* Reads the name from /proc. */
+/* After the thread's records: reads the name from /proc. The name stays as it is, and due, if there
+ * are new records by then. */
 void thread_refresh_name(struct thread_table *table, struct thread *thread);

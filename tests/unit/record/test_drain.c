@@ -561,6 +561,26 @@ static void names_are_read_again_after_cpu_time(void **state)
     prctl(PR_SET_NAME, before);
 }
 
+static void no_name_is_read_ahead_of_records(void **state)
+{
+    (void)state;
+    struct process *process = process_table_at(&at.collector->processes, 0);
+    thread_table_find_new(&at.collector->threads, process);
+    struct thread *thread = thread_of_slot(process, THREAD);
+    char before[16];
+    prctl(PR_GET_NAME, before);
+    process->pid = getpid();
+    thread->tid = gettid();
+    prctl(PR_SET_NAME, "later");
+    struct stack_record record = good_record();
+    put(&record, sizeof(record));
+    thread_refresh_name(&at.collector->threads, thread);
+    assert_string_not_equal(thread->name, "later");
+    drain();
+    assert_string_equal(thread->name, "later");
+    prctl(PR_SET_NAME, before);
+}
+
 static void the_name_in_a_last_record_need_not_end(void **state)
 {
     (void)state;
@@ -722,6 +742,7 @@ int main(void)
         TEST(objects_that_do_not_belong_to_the_event_are_counted),
         TEST(names_are_of_the_thread_in_the_slot),
         TEST(names_are_read_again_after_cpu_time),
+        TEST(no_name_is_read_ahead_of_records),
         TEST(frame_counts_beyond_the_record_are_counted),
         TEST(records_shorter_than_their_kind_are_counted),
         TEST(copies_whose_sizes_do_not_add_up_are_counted),
