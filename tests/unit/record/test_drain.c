@@ -536,16 +536,23 @@ static void weights_that_nobody_can_have_used_are_counted(void **state)
     expect_good_records_still_pass();
 }
 
-static void names_are_read_again_after_cpu_time(void **state)
+/* The recorded thread, with the ids of this one: its name in /proc is the test's. */
+static struct thread *thread_of_this_test(void)
 {
-    (void)state;
     struct process *process = process_table_at(&at.collector->processes, 0);
     thread_table_find_new(&at.collector->threads, process);
     struct thread *thread = thread_of_slot(process, THREAD);
-    char before[16];
-    prctl(PR_GET_NAME, before);
     process->pid = getpid();
     thread->tid = gettid();
+    return thread;
+}
+
+static void names_are_read_again_after_cpu_time(void **state)
+{
+    (void)state;
+    char before[16];
+    prctl(PR_GET_NAME, before);
+    struct thread *thread = thread_of_this_test();
     prctl(PR_SET_NAME, "one");
     thread_refresh_name(&at.collector->threads, thread);
     assert_string_equal(thread->name, "one");
@@ -554,7 +561,7 @@ static void names_are_read_again_after_cpu_time(void **state)
     thread_refresh_name(&at.collector->threads, thread);
     assert_string_equal(thread->name, "one");
     assert_int_equal(thread->name_wait_ns, wait_ns);
-    process->account.last_cpu_ns++;
+    thread->process->account.last_cpu_ns++;
     thread_refresh_name(&at.collector->threads, thread);
     assert_string_equal(thread->name, "two");
     assert_true(thread->name_wait_ns > wait_ns);
@@ -564,13 +571,9 @@ static void names_are_read_again_after_cpu_time(void **state)
 static void no_name_is_read_ahead_of_records(void **state)
 {
     (void)state;
-    struct process *process = process_table_at(&at.collector->processes, 0);
-    thread_table_find_new(&at.collector->threads, process);
-    struct thread *thread = thread_of_slot(process, THREAD);
     char before[16];
     prctl(PR_GET_NAME, before);
-    process->pid = getpid();
-    thread->tid = gettid();
+    struct thread *thread = thread_of_this_test();
     prctl(PR_SET_NAME, "later");
     struct stack_record record = good_record();
     put(&record, sizeof(record));
