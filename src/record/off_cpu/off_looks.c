@@ -16,6 +16,7 @@
 enum { READ_COST_PARTS = 50 };
 enum { MAPPINGS_MAX = 4096 };
 #define ASLEEP_NS 1000000
+#define FILES_PAUSE_NS UINT64_C(1000000000)
 
 int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files,
                    bool with_kernel_stacks)
@@ -49,6 +50,7 @@ static int read_map(struct off_looks *looks, struct off_process *process)
     uint64_t begin_ns = monotonic_ns();
     if (process->map && begin_ns < process->map_due_ns)
         return 0;
+    process->files_due_ns = 0;
     struct rights rights = proc_rights_of_owner(process->pid);
     int err = snapshot_map_read(&map, &looks->modules, process->pid, &rights);
     if (err)
@@ -62,15 +64,17 @@ static int read_map(struct off_looks *looks, struct off_process *process)
     return 0;
 }
 
-static bool is_written(const struct off_process *process, const struct process_mapping *mapping)
+/* NULL: not in the file. */
+static struct off_mapping *find_written(const struct off_process *process,
+                                        const struct process_mapping *mapping)
 {
     for (size_t i = 0; i < process->written_count; i++) {
-        const struct off_mapping *written = &process->written[i];
+        struct off_mapping *written = &process->written[i];
         if (written->start_avma == mapping->start_avma && written->end_avma == mapping->end_avma &&
             written->file_offset == mapping->file_offset && written->inode == mapping->inode)
-            return true;
+            return written;
     }
-    return false;
+    return NULL;
 }
 
 static void put_mapping(struct off_looks *looks, const struct off_thread *thread,
@@ -98,14 +102,16 @@ static void write_mapping(struct off_looks *looks, const struct off_thread *thre
                           const struct process_mapping *mapping)
 {
     struct off_process *process = thread->process;
-    if (is_written(process, mapping) || process->written_count >= MAPPINGS_MAX)
+    struct off_mapping *written = find_written(process, mapping);
+    /* Once more with the build-id of a file that was put off. */
+    if (written && (written->has_module || !mapping->module))
         return;
-    struct off_mapping *written =
-        ARRAY_PUSH(process->written, process->written_count, process->written_capacity);
+    if (!written && process->written_count < MAPPINGS_MAX)
+        written = ARRAY_PUSH(process->written, process->written_count, process->written_capacity);
     if (!written)
         return;
     *written = (struct off_mapping){mapping->start_avma, mapping->end_avma, mapping->file_offset,
-                                    mapping->inode};
+                                    mapping->inode, mapping->module != NULL};
     put_mapping(looks, thread, mapping);
 }
 
@@ -147,7 +153,10 @@ static struct blocked_look look_at(struct off_looks *looks, struct off_process *
                                    const struct thread_files *files)
 {
     struct look_process target = look_process_of(looks, process);
+    looks->looker.is_put_off = false;
     struct blocked_look look = blocked_look(&looks->looker, &target, files);
+    if (looks->looker.is_put_off && process->files_due_ns == 0)
+        process->files_due_ns = monotonic_ns() + FILES_PAUSE_NS;
     bool leads_out = look.end.why == OFFLINE_UNMAPPED || look.end.why == OFFLINE_NO_CODE;
     leads_out = leads_out && look.result == LOOK_STACK && process->is_map_old;
     if (!leads_out || read_map(looks, process) != 0)
@@ -244,6 +253,12 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
         keep_object(looks, process->pid, &reason, thread->look.stack);
 }
 
+/* A new map, as the present one keeps files that were put off, and walks are cached for the map. */
+static bool are_files_due(const struct off_process *process)
+{
+    return process->files_due_ns && monotonic_ns() >= process->files_due_ns;
+}
+
 void off_look(struct off_looks *looks, struct off_thread *thread)
 {
     struct off_process *process = thread->process;
@@ -252,7 +267,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     thread->look.tries++;
     thread->look.begin_ns = monotonic_ns();
     look.error = process->is_refused ? -EPERM : 0;
-    if (look.error == 0 && !process->map)
+    if (look.error == 0 && (!process->map || are_files_due(process)))
         look.error = read_map(looks, process);
     if (look.error == 0)
         look.error = thread_files_open_in(&files, &looks->directory, process->pid, thread->tid);

@@ -19,6 +19,7 @@
 /* A mapping that the file has for the stacks of waits. */
 struct off_mapping {
     uint64_t start_avma, end_avma, file_offset, inode;
+    bool has_module;
 };
 
 struct off_process {
@@ -29,6 +30,7 @@ struct off_process {
     struct process_map *map;     /* NULL: not read */
     uint64_t generation;         /* changes with the map, unique in the recording */
     uint64_t map_due_ns;         /* no further read of the mappings before */
+    uint64_t files_due_ns;       /* files that were put off are read again; 0: none */
     bool is_map_old;             /* code was mapped since the map was read */
     bool is_refused;             /* rec may not trace the process */
     uint64_t asleep_ns;          /* a thread was found in state S; 0: not, or stopped */

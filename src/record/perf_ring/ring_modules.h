@@ -13,10 +13,3 @@ struct ring_modules {
 /* Mapped files are added to open_files. 0 or a negative errno. */
 int ring_modules_open(struct ring_modules *modules, struct open_file_cache *open_files);
 void ring_modules_close(struct ring_modules *modules);
-
-/* Finds or opens the module behind the mapping of a file: sets module, bias and awaits_file. */
-void ring_modules_resolve(struct ring_modules *modules, struct process_mapping *mapping, pid_t pid,
-                          const struct rights *rights);
-
-/* Reads the unwind tables of a module if they were put off. False: they are put off again. */
-bool ring_modules_has_cfi(struct ring_modules *modules, struct known_module *module);

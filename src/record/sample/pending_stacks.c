@@ -25,8 +25,7 @@ struct pending_stack {
     size_t record_bytes;
     uint32_t kernel_count; /* frames in the kernel, behind the record */
     struct sample_object object;
-    bool
-        needs_newer_map; /* unloaded code since the last map, or the walk ended at an unmapped PC */
+    bool needs_newer_map; /* unloaded code since the last map, or the walk ended at unknown code */
     bool needs_cfi;
 };
 
@@ -113,8 +112,9 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
         stack_unwind_want(&pending->unwinder, &walk);
         return NEEDS_CFI;
     }
-    /* A newer map may have code at the PC. */
-    bool leads_out = result.end == OFFLINE_UNMAPPED || result.end == OFFLINE_NO_CODE;
+    /* A newer map may have code at the PC, or the file of the mapping. */
+    bool leads_out =
+        result.end == OFFLINE_UNMAPPED || result.end == OFFLINE_NO_CODE || walk.awaits_file;
     if (leads_out && patience == WAITS_FOR_MAP)
         return NEEDS_MAP;
     pending->samples->summary->callers_verified += result.searched.verified;

@@ -13,7 +13,7 @@ struct lookup {
     struct stack_walk *walk;
 };
 
-/* False: requested already, or refused for lack of room a moment ago. */
+/* False: requested already, or refused for lack of room or time a moment ago. */
 static bool is_due(const struct stack_unwinder *unwinder, const struct known_module *module,
                    const bool *is_requested)
 {
@@ -73,6 +73,7 @@ static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out
     const struct process_mapping *mapping = map ? process_map_find(map, pc) : NULL;
     if (!mapping)
         return false;
+    lookup->walk->awaits_file |= mapping->awaits_file;
     struct known_module *module = mapping->module;
     *out = (struct offline_mapping){
         .start_avma = mapping->start_avma, .end_avma = mapping->end_avma, .bias = mapping->bias};
@@ -105,11 +106,14 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
         note_unread(lookup->walk, module, false);
         return false;
     }
-    if (!load_acquire(&module->is_code_read)) {
+    enum module_state state = load_acquire(&module->code_state);
+    if (state == MODULE_UNREAD) {
         note_unread(lookup->walk, module, true);
         return false;
     }
-    *place = (struct code_place){module->code, mapping->bias};
+    if (state == MODULE_NO_ROOM)
+        want_code(lookup->unwinder, module);
+    *place = (struct code_place){state == MODULE_READ ? module->code : NULL, mapping->bias};
     return true;
 }
 

@@ -32,6 +32,7 @@ struct stack_walk {
     uint64_t *frames;            /* out: RECORD_FRAMES_MAX */
     struct known_module *unread; /* out: the first unread module on the way; NULL */
     bool needs_code;             /* out: unread is the module's code, else the CFI */
+    bool awaits_file;            /* out: a file on the way was put off */
 };
 
 /* The limit of the recording: --max-frames. */

@@ -21,7 +21,7 @@ enum module_state {
     MODULE_UNREAD, /* no sample needed the CFI yet */
     /* CFI read, index in shared memory (if there is CFI); rows are compiled on demand */
     MODULE_READ,
-    MODULE_NO_ROOM, /* no room for the index, or out of memory; retried after a pause */
+    MODULE_NO_ROOM, /* no room for the index, no memory or no time; retried after a pause */
 };
 
 struct known_module {
@@ -33,7 +33,7 @@ struct known_module {
     struct unwind_module *unwind; /* atomic; for the collector's unwinding; NULL: no CFI (yet) */
     bool is_searched;             /* callers are searched for in code without CFI */
     struct code_image *code;      /* for that search; NULL: not readable, or no room */
-    bool is_code_read;            /* atomic; published after code */
+    uint32_t code_state;          /* as state; published after code */
     uint8_t build_id[20];
     size_t build_id_bytes;
     uint64_t base_svma;         /* rows are relative to this address */
@@ -48,9 +48,9 @@ struct known_module {
      * cleared by the compiler for lack of room: the collector may repeat the request after the
      * pause. */
     bool is_cfi_requested;
-    bool is_code_requested; /* once */
-    bool *is_requested;     /* by piece */
-    bool *is_filled;        /* by piece: compiled with the code; the compiler's */
+    bool is_code_requested;
+    bool *is_requested; /* by piece */
+    bool *is_filled;    /* by piece: compiled with the code; the compiler's */
     uint64_t pause_end_ns;
     size_t piece_count;
     uid_t payers[2];    /* users that pay the time: the first one, and another one if any */

@@ -32,28 +32,6 @@ static int add_mapping(struct process_map *map, struct proc_mapping *from)
     return 0;
 }
 
-/* Finds or opens the module behind a mapping. */
-static int resolve_mapping(struct module_cache *modules, struct process_mapping *mapping,
-                           const struct map_job *job)
-{
-    const struct mapped_file file = {.pid = job->pid,
-                                     .path = mapping->path,
-                                     .device = mapping->device,
-                                     .inode = mapping->inode,
-                                     .start_avma = mapping->start_avma,
-                                     .end_avma = mapping->end_avma,
-                                     .rights = &job->rights};
-    struct known_module *module = module_cache_get(modules, &file);
-    if (!module)
-        return -ENOMEM;
-    if (module->elf &&
-        elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
-        mapping->module = module;
-    else
-        known_module_release(module);
-    return 0;
-}
-
 /* Every frame of every sample is compared with this range. */
 static void note_sampler(struct process_map *map)
 {
@@ -104,7 +82,7 @@ static int resolve(struct module_cache *modules, struct process_map *map, struct
         err = add_mapping(map, &job->mappings.mappings[i]);
     for (size_t i = 0; err == 0 && i < map->count; i++)
         if (map->mappings[i].is_file)
-            err = resolve_mapping(modules, &map->mappings[i], job);
+            err = process_mapping_resolve(&map->mappings[i], modules, job->pid, &job->rights);
     note_sampler(map);
     for (size_t i = 0; i < map->count; i++)
         process_map_note_jit(map, &map->mappings[i]);

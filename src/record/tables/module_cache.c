@@ -228,7 +228,7 @@ static void read_code(struct module_cache *store, struct known_module *module)
     }
     store->code_bytes += code ? code_image_memory(code) : 0;
     module->code = code;
-    store_release(&module->is_code_read, true);
+    store_release(&module->code_state, MODULE_READ);
 }
 
 /* Code of the compiler's crtbegin.o, linked behind _start, has neither CFI nor sizes: about 200
@@ -254,7 +254,7 @@ static bool needs_symbols(const struct known_module *module, const struct compil
         has_gap = row_kind(row->rule) == ROW_NONE && bytes > PADDING_BYTES &&
                   !is_of_start_files(module, module->base_svma + row->start, bytes);
     }
-    return has_gap && !module->is_searched && !module->is_go && !module->is_code_read;
+    return has_gap && !module->is_searched && !module->is_go && module->code_state != MODULE_READ;
 }
 
 static void compile(struct module_cache *store, struct known_module *module, uint32_t piece)
@@ -343,10 +343,11 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
 
 void module_cache_read_code(struct module_cache *store, struct known_module *module)
 {
-    if (module->is_code_read)
+    if (module->code_state == MODULE_READ)
         return;
     if (!begin_reading(store, module)) {
-        store_release(&module->is_code_read, true);
+        put_off(module, &module->is_code_requested);
+        store_release(&module->code_state, MODULE_NO_ROOM);
         return;
     }
     read_code(store, module);

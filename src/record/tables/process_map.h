@@ -34,6 +34,11 @@ struct process_map {
     uint64_t jit_start_avma, jit_end_avma; /* around all code that is in no ELF file; 0: none */
 };
 
+/* Finds or opens the module behind the mapping of a file: sets module, bias and awaits_file.
+ * 0 or -ENOMEM. */
+int process_mapping_resolve(struct process_mapping *mapping, struct module_cache *modules,
+                            pid_t pid, const struct rights *rights);
+
 /* Widens the range of code that is in no ELF file. */
 void process_map_note_jit(struct process_map *map, const struct process_mapping *mapping);
 

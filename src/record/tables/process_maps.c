@@ -60,7 +60,8 @@ static bool had_mapping(const struct process_map *old, const struct process_mapp
     const struct process_mapping *same = old ? process_map_find(old, mapping->start_avma) : NULL;
     return same && same->start_avma == mapping->start_avma && same->end_avma == mapping->end_avma &&
            same->file_offset == mapping->file_offset && same->device == mapping->device &&
-           same->inode == mapping->inode && strcmp(same->path, mapping->path) == 0;
+           same->inode == mapping->inode && strcmp(same->path, mapping->path) == 0 &&
+           (same->module || !mapping->module); /* else with the build-id of a file put off */
 }
 
 /* The time of a mapping is unknown: the mapping is dated before the first sample pending for the

@@ -260,7 +260,14 @@ static void files_of_a_user_without_time_wait_for_another_user(void **state)
     module->is_requested[0] = true;
     module_cache_compile(fixture->store, module, 0);
     assert_int_equal(module->is_requested[0], !is_limited);
+    module->is_code_requested = true;
+    module_cache_read_code(fixture->store, module);
+    assert_int_equal(module->code_state, is_limited ? MODULE_NO_ROOM : MODULE_READ);
+    assert_int_equal(module->is_code_requested, !is_limited);
     assert_non_null(get(fixture, "/bin/true", 0)->elf); /* root has no limit */
+    module_cache_read_code(fixture->store, module);
+    assert_int_equal(module->code_state, MODULE_READ);
+    assert_non_null(module->code);
     module->is_requested[0] = true;
     module_cache_compile(fixture->store, module, 0);
     assert_true(module->is_requested[0]);

@@ -76,6 +76,16 @@ static bool libc_has_cfi(struct fixture *f)
     return found.module;
 }
 
+static bool libc_has_code(struct fixture *f)
+{
+    struct code_place place;
+    struct map_lookup lookup = {.cache = f->modules.cache, .map = f->process.process.map};
+    assert_true(map_lookup_code(&lookup, (uint64_t)(uintptr_t)getpid, &place));
+    if (lookup.is_put_off)
+        ring_process_put_off_files(&f->process, f->round.now_ns);
+    return place.image;
+}
+
 static void a_file_is_opened_and_read_once_there_is_time(void **state)
 {
     (void)state;
@@ -87,6 +97,7 @@ static void a_file_is_opened_and_read_once_there_is_time(void **state)
     assert_true(ring_maps_read(&f.maps, &f.process, 1));
     assert_null(mapping_of_libc(&f)->module);
     wait_for_files(&f); /* still no time */
+    assert_false(libc_has_cfi(&f));
     assert_null(mapping_of_libc(&f)->module);
     set_time_left(&f, READING_START_NS);
     ring_maps_read_files(&f.maps, &f.process, 1); /* not yet due */
@@ -104,6 +115,15 @@ static void a_file_is_opened_and_read_once_there_is_time(void **state)
     wait_for_files(&f);
     assert_true(libc_has_cfi(&f));
     assert_true(f.process.map_generation > generation); /* rules are found anew */
+    assert_int_equal(f.process.files_due_ns, 0);
+
+    set_time_left(&f, -1000 * READING_START_NS);
+    assert_false(libc_has_code(&f));
+    wait_for_files(&f);
+    assert_false(libc_has_code(&f));
+    set_time_left(&f, READING_START_NS);
+    wait_for_files(&f);
+    assert_true(libc_has_code(&f));
     assert_int_equal(f.process.files_due_ns, 0);
     tear_down(&f);
 }

@@ -187,11 +187,46 @@ static void machine_code_is_requested_once_and_behind_the_cfi(void **state)
         assert_true(walk.unread && walk.needs_code);
     }
     assert_int_equal(at.code, 1);
-    at.module.is_code_read = true; /* but it could not be read */
+    at.module.code_state = MODULE_READ; /* but it could not be read */
     assert_false(search_in(&walk));
     assert_null(walk.unread);
     at.module.code = (struct code_image *)&at;
     assert_true(search_in(&walk));
+}
+
+static void code_put_off_for_lack_of_time_is_requested_again_after_a_pause(void **state)
+{
+    (void)state;
+    struct stack_walk walk;
+    at.module.state = MODULE_READ;
+    assert_false(search_in(&walk));
+    put_off(&at.module.is_code_requested);
+    at.module.code_state = MODULE_NO_ROOM;
+    at.module.code = (struct code_image *)&at; /* as the compiler writes it, not published */
+    assert_false(search_in(&walk));
+    assert_null(walk.unread); /* samples do not wait for it */
+    assert_int_equal(at.code, 1);
+    at.round.now_ns += 500;
+    for (int i = 0; i < 2; i++)
+        assert_false(search_in(&walk));
+    assert_int_equal(at.code, 2);
+    at.module.code_state = MODULE_READ;
+    assert_true(search_in(&walk));
+}
+
+/* A sample waits for a newer map: see pending_stacks.c. */
+static void a_walk_notes_a_file_that_was_put_off(void **state)
+{
+    (void)state;
+    for (int is_put_off = 0; is_put_off < 2; is_put_off++) {
+        struct stack_walk walk = {.map = &at.map};
+        struct lookup lookup = {.unwinder = &at.unwinder, .walk = &walk};
+        struct offline_mapping mapping;
+        at.mapping.module = is_put_off ? NULL : &at.module;
+        at.mapping.awaits_file = is_put_off;
+        assert_true(find_mapping(&lookup, START + 7, &mapping));
+        assert_int_equal(walk.awaits_file, is_put_off);
+    }
 }
 
 extern const uint8_t _start[]; /* of the C library: the root of the main thread's stack */
@@ -255,7 +290,7 @@ static void the_root_part_of_a_stack_starts_at_a_return_address(void **state)
     const uint64_t words[] = {0, (uint64_t)(uintptr_t)_start + 1, returned_to - 1, returned_to};
     assert_int_equal(find_root_in(words, 4, frames, &unread), 0);
     assert_true(unread == &at.module); /* not yet known: the stack waits for the code */
-    at.module.is_code_read = true;
+    at.module.code_state = MODULE_READ;
     assert_int_equal(find_root_in(words, 4, frames, &unread), 1);
     assert_true(frames[0] == returned_to && !unread);
     assert_int_equal(find_root_in(words, 3, frames, &unread), 0);
@@ -343,6 +378,8 @@ int main(void)
         TEST(what_is_not_taken_for_want_of_memory_is_asked_for_again),
         TEST(rows_that_found_no_room_are_asked_for_again_after_a_pause),
         TEST(machine_code_is_requested_once_and_behind_the_cfi),
+        TEST(code_put_off_for_lack_of_time_is_requested_again_after_a_pause),
+        TEST(a_walk_notes_a_file_that_was_put_off),
         TEST(the_root_part_of_a_stack_starts_at_a_return_address),
         TEST(frames_of_sampler_and_launcher_are_one_stack),
         TEST(a_made_up_number_of_frames_left_out_is_harmless),

@@ -18,6 +18,14 @@ static bool is_file(const char *path)
     return (path[0] == '/' && strncmp(path, "//", 2) != 0) || strcmp(path, "[vdso]") == 0;
 }
 
+static int resolve(struct ring_maps *maps, const struct ring_process *process,
+                   struct process_mapping *mapping)
+{
+    return process_mapping_resolve(mapping, maps->modules->cache,
+                                   living_task_find(process->process.pid),
+                                   &process->process.rights);
+}
+
 /* Takes over the reference to the path. Files beyond the budget are not opened. */
 static void enter(struct ring_maps *maps, struct ring_process *process,
                   struct process_mapping *mapping, uint64_t time_ns)
@@ -27,8 +35,7 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
                                       strlen(mapping->path), maps->round->now_ns);
     if (mapping->is_file && has_room) {
         proc_rights_lower(&process->process.rights, process->process.pid);
-        ring_modules_resolve(maps->modules, mapping, living_task_find(process->process.pid),
-                             &process->process.rights);
+        (void)resolve(maps, process, mapping);
         if (mapping->awaits_file)
             ring_process_put_off_files(process, maps->round->now_ns);
     }
@@ -39,32 +46,24 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
         maps->summary->mappings_left_out++;
 }
 
-/* Whether the file is to be read once more. */
-static bool read_file(struct ring_maps *maps, struct ring_process *process,
+static void open_file(struct ring_maps *maps, struct ring_process *process,
                       struct process_mapping *mapping, uint64_t time_ns)
 {
-    if (mapping->awaits_file) {
-        ring_modules_resolve(maps->modules, mapping, living_task_find(process->process.pid),
-                             &process->process.rights);
-        if (mapping->module) /* with the build-id */
-            mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
-        return mapping->awaits_file;
-    }
-    return mapping->module && !ring_modules_has_cfi(maps->modules, mapping->module);
+    if (mapping->awaits_file && resolve(maps, process, mapping) == 0 && mapping->module)
+        mapping_record_write(maps->file, process->process.pid, mapping, time_ns); /* the build-id */
 }
 
 void ring_maps_read_files(struct ring_maps *maps, struct ring_process *process, uint64_t time_ns)
 {
     struct process_map *map = process->process.map;
-    bool is_put_off = false;
     if (!map || process->files_due_ns == 0 || maps->round->now_ns < process->files_due_ns)
         return;
     process->files_due_ns = 0;
     for (size_t i = 0; i < map->count; i++)
-        is_put_off |= read_file(maps, process, &map->mappings[i], time_ns);
-    process->map_generation = ++maps->generation; /* rules cached without the tables */
-    if (is_put_off)
-        ring_process_put_off_files(process, maps->round->now_ns);
+        open_file(maps, process, &map->mappings[i], time_ns);
+    /* Rules cached without the tables. Files, tables and code still missing are requested by the
+     * next walk. */
+    process->map_generation = ++maps->generation;
 }
 
 static bool has_room_for_map(struct ring_process *process)

@@ -46,7 +46,9 @@ static struct offline_result walk_at(struct blocked_looker *looker,
                                     .code = &code};
     const struct offline_frames out = {.pcs = looker->frames + place,
                                        .max = LOOK_FRAMES_MAX - place};
-    return offline_unwind_in(&map, regs, place > 0, stack, &out);
+    struct offline_result result = offline_unwind_in(&map, regs, place > 0, stack, &out);
+    looker->is_put_off |= lookup.is_put_off;
+    return result;
 }
 
 /* The parent of a vfork() waits in clone() or clone3(). Behind the system call these functions have

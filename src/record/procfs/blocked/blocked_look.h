@@ -40,6 +40,7 @@ struct blocked_looker {
     struct unwind_cache walks;
     struct caller_cache callers;
     struct jit_frames jit;
+    bool is_put_off; /* as in map_lookup.h, of any walk since the caller cleared it */
     uint64_t frames[LOOK_FRAMES_MAX];           /* of the latest look */
     char kernel_stack[KERNEL_STACK_TEXT_BYTES]; /* of the latest look; "": none */
 };

@@ -10,7 +10,7 @@
 struct map_lookup {
     struct module_cache *cache;
     const struct process_map *map; /* NULL: nothing is mapped */
-    bool is_put_off; /* an output: unwind tables are missing for lack of time or memory */
+    bool is_put_off; /* an output: a file, tables or code are missing for lack of time or memory */
 };
 
 /* The callbacks of struct offline_map and struct code_map; context: a struct map_lookup. */
