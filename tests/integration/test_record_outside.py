@@ -337,7 +337,7 @@ class Tree(Outside):
         used_ns = {process["name"]: process["cpu_ns"] for process in run.info["processes"]}
         names = ("attached_static", "attached_static", "of_go", "of_cgo", "of_musl", "privileged")
         for name in names:
-            self.assertGreater(used_ns[name], 50e6, name)
+            self.assertGreater(used_ns[name], 10e6, name)
         in_the_dark = {stack[0] for stack, weight in run.stacks().items()
                        if stack[1:] == ("[not followed]",) and weight > 50}
         self.assertLessEqual(in_the_dark, {"privileged"})
