@@ -22,6 +22,7 @@ static const struct label {
     {"cpu_seen_ns", "CPU time in this profile"},
     {"cpu_complete_ns", "CPU time of complete stacks"},
     {"cpu_ends_ns", "CPU time before, between and after samples"},
+    {"cpu_kernel_ns", "CPU time in the kernel, without functions"},
     {"cpu_unsampled_kernel_ns", "Kernel CPU time of unsampled threads"},
     {"produced", "Samples taken, with lost samples"},
     {"samples", "Samples"},

@@ -222,6 +222,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"cpu_seen_ns", summary->cpu_seen_ns},
         {"cpu_complete_ns", summary->cpu_complete_ns},
         {"cpu_ends_ns", summary->cpu_ends_ns},
+        {"cpu_kernel_ns", summary->cpu_kernel_ns},
         {"cpu_unsampled_kernel_ns", summary->cpu_unsampled_kernel_ns},
         {"produced", summary->produced},
         {"samples", summary->samples},

@@ -144,7 +144,8 @@ struct record_summary {
     /* Of cpu_seen_ns: synthetic weight before, between and after the samples of a process or
      * thread. */
     uint64_t cpu_ends_ns;
-    uint64_t cpu_unsampled_kernel_ns; /* kernel time of unsampled threads */
+    uint64_t cpu_kernel_ns;           /* of cpu_seen_ns: in the kernel, without its functions */
+    uint64_t cpu_unsampled_kernel_ns; /* of these: unsampled threads */
     uint64_t produced; /* records made by handlers, with or without room in the ring */
     uint64_t samples;  /* taken by signal; synthetic samples not counted */
     uint64_t complete;

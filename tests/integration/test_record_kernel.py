@@ -247,6 +247,42 @@ class Relatives(Kernel):
                 self.assertGreater(run.share_of("[kernel]"), 20)
 
 
+class Hint(Kernel):
+    DD = ("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=200000")
+    SHARE = re.compile(r"rec: (\d+\.\d|100) % of the CPU time is in the kernel, recorded without kernel functions: (.*)")
+
+    def hint(self, stderr):
+        """(share, remedy), or None."""
+        lines = [match.groups() for match in map(self.SHARE.fullmatch, stderr.decode().splitlines()) if match]
+        self.assertLessEqual(len(lines), 1, stderr)
+        return (float(lines[0][0]), lines[0][1]) if lines else None
+
+    def test_time_in_the_kernel_without_functions_has_a_hint(self):
+        run = self.recorded(*self.DD)
+        share_of_kernel, remedy = self.hint(run.stderr)
+        self.assertEqual(remedy, "add --kernel")
+        self.assert_within(share_of_kernel, 100 * run.count("cpu_kernel_ns") / run.count("cpu_billed_ns"), 1)
+        self.assert_within(share_of_kernel, run.share_of("[kernel]"), 3)
+        report = self.run_in(self.directory, [rec.REC, "report", run.path()])
+        self.assertEqual(self.hint(report.stderr)[1], "record with --kernel")
+        self.assertEqual(self.hint(self.recorded(*self.DD, rec_options=["--engine=timer"]).stderr)[1],
+                         "add --kernel and remove --engine")
+
+    def test_ordinary_users_read_what_permits_the_option(self):
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, [rec.REC, "--", *self.DD], user=NOBODY, group=NOBODY, extra_groups=[])
+        refused = self.run_in(directory, [rec.REC, "--kernel", "--", "true"], user=NOBODY, group=NOBODY, extra_groups=[])
+        reason = refused.stderr.decode().strip().removeprefix("rec: cannot record kernel stacks: ")
+        self.assertEqual(self.hint(run.stderr)[1],
+                         f"--kernel records them, but {reason}" if refused.status else "add --kernel")
+
+    def test_no_hint_without_need(self):
+        for options, command in ((["--kernel"], self.DD), (["--all-user"], self.DD), ([], (self.work(), "count"))):
+            with self.subTest(options=options, command=command):
+                self.assertIsNone(self.hint(self.recorded(*command, rec_options=options).stderr))
+
+
 class Refusals(Kernel):
     def refused(self, *options, **how):
         directory = self.new_directory()

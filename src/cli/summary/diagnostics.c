@@ -4,6 +4,7 @@
 #include "base/budget.h"
 #include "base/text/log.h"
 #include "cli/summary/diagnostic_list.h"
+#include "cli/summary/kernel_hint.h"
 #include "cli/summary/missing_names.h"
 #include "cli/summary/runtimes.h"
 #include "cli/terminal/format.h"
@@ -394,4 +395,7 @@ void diagnostics_print_for_file(const struct profile *profile, const char *symfs
     missing_names_find(&list, profile);
     for (size_t i = 0; i < list.count; i++)
         log_info("%s", diagnostics[i].text);
+    struct kernel_hint hint = kernel_hint_of_capture(profile);
+    if (hint.text[0])
+        log_info("%s", hint.text);
 }

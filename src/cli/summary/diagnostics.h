@@ -21,6 +21,6 @@ const char *diagnostics_gap_cause(const struct record_summary *summary);
 size_t diagnostics_find(const struct record_summary *summary, const struct profile *profile,
                         struct diagnostic diagnostics[DIAGNOSTICS_MAX]);
 
-/* For an existing capture: prints lost records and modules without names. symfs: root of the
- * recorded files, or NULL. */
+/* For an existing capture: prints lost records, modules without names, kernel time. symfs: root of
+ * the recorded files, or NULL. */
 void diagnostics_print_for_file(const struct profile *profile, const char *symfs);

@@ -233,14 +233,15 @@ static int print_stuck(const struct run_summary *run, int room)
     return lines;
 }
 
-static int print_diagnostics(const struct run_summary *run, int room)
+/* Defects before the hint. */
+static void print_diagnostics(const struct run_summary *run, int room)
 {
     struct diagnostic diagnostics[DIAGNOSTICS_MAX];
     size_t count = diagnostics_find(&run->result->summary, run->profile, diagnostics);
-    int said = 0;
-    for (size_t i = 0; i < count && said < room; i++, said++)
+    for (size_t i = 0; i < count && room > 0; i++, room--)
         log_info("%s", diagnostics[i].text);
-    return said;
+    if (run->kernel_hint.text[0] && room > 0)
+        log_info("%s", run->kernel_hint.text);
 }
 
 /* "rec.data 5.8 MB, rec.pb.gz". */

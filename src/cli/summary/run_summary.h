@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/files/outputs.h"
+#include "cli/summary/kernel_hint.h"
 #include "profile/profile.h"
 #include "record/record.h"
 #include "record/summary.h"
@@ -20,6 +21,7 @@ struct run_summary {
     bool
         is_private; /* outputs have names with a pid: another rec was writing the requested files */
     bool is_verbose;
+    struct kernel_hint kernel_hint;
     uint64_t stuck_after_ns; /* threads with longer waits at the end are listed */
 };
 

@@ -29,7 +29,7 @@ int engine_choose(struct engine_choice *choice, const struct record_options *opt
         return 0;
     }
     if (options->engine == RECORD_ENGINE_TIMER) {
-        summary->engine_reason = "the timer engine was requested";
+        summary->engine_reason = "--engine=timer was given";
         return 0;
     }
     choice->probe_fd = perf_event_probe();

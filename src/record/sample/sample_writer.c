@@ -146,6 +146,8 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
         return;
     process->account.seen_ns += sample->weight;
     writer->summary->cpu_seen_ns += sample->weight;
+    if (sample->frame_count > 0 && sample->frames[0] == synthetic_avma(SYNTHETIC_KERNEL))
+        writer->summary->cpu_kernel_ns += sample->weight;
 }
 
 static void find_gap(struct sample_writer *writer, struct walked_sample *sample)

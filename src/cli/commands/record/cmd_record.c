@@ -204,6 +204,7 @@ struct conversion {
     struct record_result *result;
     bool is_private, is_confined;
     int recorded; /* 0, or the error of the recording */
+    struct kernel_hint kernel_hint;
     struct error *error;
 };
 
@@ -218,6 +219,7 @@ static void print_summary(const struct conversion *conversion, const struct prof
         .outputs = &request->outputs,
         .is_private = conversion->is_private,
         .is_verbose = request->verbose,
+        .kernel_hint = conversion->kernel_hint,
         .stuck_after_ns = request->stuck_after_ns,
     };
     run_summary_print(&run);
@@ -287,6 +289,7 @@ static int finish(struct conversion *conversion)
 {
     struct record_request *request = conversion->request;
     struct record_result *result = conversion->result;
+    conversion->kernel_hint = kernel_hint_of_recording(&request->options, &result->summary);
     int failed = convert_confined(conversion);
     if (run_summary_lacks_samples(&result->summary))
         print_why_no_samples(&result->summary, request->quiet);
