@@ -9,6 +9,7 @@
 #include "symbols/split/split.h"
 #include "symbols/symtab/fde_symbols.h"
 #include "symbols/symtab/go_symbols.h"
+#include "symbols/symtab/musl_symbols.h"
 #include "symbols/symtab/symtab_load.h"
 
 #include <errno.h>
@@ -258,10 +259,10 @@ static int frame_of_go(struct symbols *symbols, const struct go_function *functi
     return 0;
 }
 
-/* A function without a name has a range. */
-static int frame_of_fde(struct symbols *symbols, uint64_t svma, struct position position)
+static int frame_without_symbol(struct symbols *symbols, uint64_t svma, struct position position)
 {
-    const char *name = fde_symbols_find(&symbols->fdes, svma);
+    const char *name =
+        fde_symbols_find(&symbols->fdes, svma) ?: musl_symbols_find(&symbols->files.main, svma, 0);
     if (!name)
         return 0;
     struct symbol_frame *frame = push_frame(symbols, position);
@@ -301,11 +302,20 @@ static void reverse_frames(struct symbols *symbols)
     }
 }
 
+/* A symbol without size may end before a hidden function. */
+static const struct symbol *find_symbol(struct symbols *symbols, uint64_t svma)
+{
+    const struct symbol *symbol = symtab_find(&symbols->symtab, svma);
+    bool is_behind =
+        symbol && !symbol->is_sized && musl_symbols_find(&symbols->files.main, svma, symbol->svma);
+    return is_behind ? NULL : symbol;
+}
+
 int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result *result)
 {
     *result = (struct symbol_result){0};
     symbols->frame_count = 0;
-    const struct symbol *symbol = symtab_find(&symbols->symtab, svma);
+    const struct symbol *symbol = find_symbol(symbols, svma);
     struct unit *unit =
         symbols->dwarf ? units_find(&symbols->units, svma, &symbols->functions) : NULL;
     struct go_function function;
@@ -324,7 +334,7 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
     else if (symbol)
         err = frame_of_symbol(symbols, symbol, position);
     else
-        err = frame_of_fde(symbols, svma, position);
+        err = frame_without_symbol(symbols, svma, position);
     if (err != 0)
         return err;
     reverse_frames(symbols);

@@ -413,6 +413,40 @@ static void the_caller_of_signal_handlers_has_its_name_without_symbols(void **st
     symbols_close(symbols);
 }
 
+/* As musl's libc.so has them: the symbol before has no size, and would reach to the next one. */
+static void hidden_functions_of_musl_have_their_names(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("cat >musl.s <<'END' && gcc -shared -nostdlib musl.s -o named.so && "
+            "strip -s named.so -o musl.so\n"
+            ".text\n"
+            ".globl before\n.type before, @function\n"
+            "before: ret\n.skip 90, 0x90\n"
+            "clone: xor %%eax, %%eax; mov $56, %%al; mov %%rdi, %%r11; syscall\n"
+            "test %%eax, %%eax; jnz 1f; pop %%rdi; call *%%r9\n"
+            "clone_return: mov %%eax, %%edi; xor %%eax, %%eax; mov $60, %%al; syscall; hlt\n"
+            "1: ret\n"
+            "wait: mov (%%rdi), %%eax; test %%eax, %%eax; jne 1f; syscall\n"
+            "wait_return: ret\n1: jmp before\n"
+            "after: nop; nop\n"
+            "END"),
+        0);
+    struct symbols *symbols = open_in("musl.so", "/nonexistent");
+    assert_string_equal(only_name(symbols, address_of("named.so", "before")), "before");
+    assert_string_equal(only_name(symbols, address_of("named.so", "clone") - 1), "before");
+    assert_string_equal(only_name(symbols, address_of("named.so", "clone")), "__clone");
+    assert_string_equal(only_name(symbols, address_of("named.so", "clone_return") - 1), "__clone");
+    assert_string_equal(only_name(symbols, address_of("named.so", "wait")), "__syscall_cp_asm");
+    assert_string_equal(only_name(symbols, address_of("named.so", "wait_return")),
+                        "__syscall_cp_asm");
+    assert_string_equal(only_name(symbols, address_of("named.so", "after")), "before");
+    symbols_close(symbols);
+    symbols = open_in("named.so", "/nonexistent");
+    assert_string_equal(only_name(symbols, address_of("named.so", "clone_return")), "clone_return");
+    symbols_close(symbols);
+}
+
 static void expect_split_source(const char *debug_directory, const char *expected)
 {
     struct symbols *symbols = open_in("splitted", debug_directory);
@@ -840,6 +874,7 @@ int main(void)
         cmocka_unit_test(compressed_debug_info_is_read),
         cmocka_unit_test(functions_without_a_name_are_told_apart),
         cmocka_unit_test(the_caller_of_signal_handlers_has_its_name_without_symbols),
+        cmocka_unit_test(hidden_functions_of_musl_have_their_names),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
         cmocka_unit_test(so_are_those_of_aarch64),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
