@@ -131,6 +131,7 @@ enum { RECORD_TARGET_BYTES = 128 };
 struct record_summary {
     enum record_engine engine;
     const char *engine_reason;        /* why not perf-trap; NULL */
+    bool lacks_sampler;               /* the sampler cannot record the command, or not its events */
     char target[RECORD_TARGET_BYTES]; /* of a recording from outside; empty: a command */
     const char *event; /* of the samples, borrowed from the options; NULL: CPU time */
     bool off_cpu_only; /* samples were not requested */

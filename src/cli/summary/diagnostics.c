@@ -140,11 +140,13 @@ static const char *explain_missing_cfi(const char *path)
 /* A sampler walks stacks in place. */
 static const char *explain_copy(const struct record_summary *summary)
 {
-    return summary->engine == RECORD_ENGINE_PERF_RING
-               ? "stacks larger than the kernel's copies (64 KiB at most): with `rec -- COMMAND` "
-                 "and "
-                 "without --engine, a dynamic program has no such limit"
-               : "stacks larger than the copied part";
+    if (summary->engine != RECORD_ENGINE_PERF_RING)
+        return "stacks larger than the copied part";
+    return summary->lacks_sampler
+               ? "stacks larger than the kernel's copies (64 KiB at most); the sampler has no such "
+                 "limit, but cannot record this program or event"
+               : "stacks larger than the kernel's copies (64 KiB at most): with `rec -- COMMAND` "
+                 "and without --engine, a dynamic program of glibc has no such limit";
 }
 
 /* path: where most of these stacks end; NULL: unknown. */

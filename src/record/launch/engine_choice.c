@@ -26,6 +26,7 @@ int engine_choose(struct engine_choice *choice, const struct record_options *opt
     choice->is_outside = needs_ring(options, takes_ring);
     if (choice->is_outside) {
         summary->engine = RECORD_ENGINE_PERF_RING;
+        summary->lacks_sampler = takes_ring || !event_list_suits_sampler(options);
         return 0;
     }
     if (options->engine == RECORD_ENGINE_TIMER) {

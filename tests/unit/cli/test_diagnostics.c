@@ -98,6 +98,10 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     expect_one(&summary,
                "5.0 % of the stacks are incomplete: stacks larger than the kernel's copies "
                "(64 KiB at most): with `rec -- COMMAND`");
+    summary.lacks_sampler = true;
+    expect_one(&summary,
+               "5.0 % of the stacks are incomplete: stacks larger than the kernel's copies "
+               "(64 KiB at most); the sampler has no such limit, but cannot record this program");
     summary = good();
     summary.cpu_seen_ns -= summary.cpu_seen_ns / 10;
     expect_one(&summary, "10.0 % of the CPU time has no samples");
