@@ -2,7 +2,7 @@
 #include "export/export.h"
 
 #include "base/files/io.h"
-#include "export/gzip.h"
+#include "export/encoding/gzip.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/notes.h"
 
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 
 #include "base/text/decimal.h"
 #include "export/common.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 #include "export/threads.h"
 #include "profile/walk.h"
 

@@ -15,7 +15,7 @@
 #include "record/off_cpu/off_recorder.h"
 #include "record/recorders/recorders.h"
 #include "record/launch/exec_target.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"
 

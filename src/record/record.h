@@ -6,11 +6,11 @@
 #pragma once
 
 #include "base/text/error.h"
-#include "record/launch/preload_path.h"
+#include "record/session/preload_path.h"
 #include "record/tables/files/open_file_cache.h"
 #include "record/launch/launch.h"
 #include "record/options.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "record/summary.h"
 
 #include <stdbool.h>

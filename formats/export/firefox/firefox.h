@@ -25,7 +25,7 @@
 
 #include "export/common.h"
 #include "export/export.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 #include "export/threads.h"
 #include "profile/metric.h"
 #include "profile/waits.h"

@@ -18,7 +18,7 @@
 #include "export/common.h"
 #include "export/flame/html_weights.h"
 #include "export/flame/page.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 #include "export/notes.h"
 #include "profile/synthetic.h"
 #include "profile/walk.h"

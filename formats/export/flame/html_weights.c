@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/flame/html_weights.h"
 
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <string.h>
 

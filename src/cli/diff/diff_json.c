@@ -2,7 +2,7 @@
 #include "cli/diff/diff_text.h"
 
 #include "cli/report/json_report.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <stdio.h>
 

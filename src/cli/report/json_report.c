@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/json_report.h"
 
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 /* Rises with changes that existing readers would misunderstand. */
 enum { VERSION = 1 };

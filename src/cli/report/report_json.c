@@ -4,7 +4,7 @@
 #include "cli/report/json_report.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 static void append_weights(const struct profile *profile, uint64_t self, uint64_t total,
                            struct buffer *out)

@@ -4,7 +4,7 @@
 #include "base/text/log.h"
 #include "cli/report/json_report.h"
 #include "export/common.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <elf.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "cli/report/json_report.h"
 #include "cli/report/report.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 #include "record/procfs/blocked/wait_age.h"
 
 static void append_frame(const struct profile *profile, const struct profile_frame *frame,

@@ -3,7 +3,7 @@
 
 #include "cli/report/json_report.h"
 #include "cli/waits/wait_text.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 static void member_sum(const struct wait_sum *sum, struct buffer *out)
 {

@@ -5,7 +5,7 @@
 #include "base/text/error.h"
 #include "perfdata/writer.h"
 #include "record/options.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "record/summary.h"
 #include "record/tables/compiler.h"
 

@@ -31,7 +31,7 @@
 #include "record/sample/pending_stacks.h"
 #include "record/namespaces/pid_namespace.h"
 #include "record/sample/poll_interval.h"
-#include "record/tables/process_maps.h"
+#include "record/tables/maps/process_maps.h"
 #include "record/process/process_table.h"
 #include "record/account/process_tree.h"
 #include "record/process/process_watch.h"

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/containers/two_way_cache.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
 #include "record/process/process_table.h"
 #include "record/procfs/target_memory.h"
 #include "record/round.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>

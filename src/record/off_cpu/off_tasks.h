@@ -9,7 +9,7 @@
 #include "record/off_cpu/time/thread_run.h"
 #include "record/off_cpu/time/wait_cut.h"
 #include "record/procfs/blocked/blocked_call.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>

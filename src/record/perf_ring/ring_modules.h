@@ -2,8 +2,8 @@
 /* The modules of processes without a sampler: a module cache with private memory for rows. */
 #pragma once
 
-#include "record/tables/module_cache.h"
-#include "record/tables/process_map.h"
+#include "record/tables/modules/module_cache.h"
+#include "record/tables/maps/process_map.h"
 
 struct ring_modules {
     struct module_cache *cache;

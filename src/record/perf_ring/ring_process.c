@@ -2,7 +2,7 @@
 #include "record/perf_ring/ring_process.h"
 
 #include "record/procfs/proc.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@
 
 #include "record/process/admission.h"
 #include "record/namespaces/pid_namespace.h"
-#include "record/tables/process_maps.h"
+#include "record/tables/maps/process_maps.h"
 #include "record/process/process_watch.h"
 #include "record/process/untracked/untracked_processes.h"
 

@@ -7,7 +7,7 @@
 #include "record/namespaces/pid_namespace.h"
 #include "record/procfs/pidfd_facts.h"
 #include "record/procfs/target_memory.h"
-#include "record/tables/process_maps.h"
+#include "record/tables/maps/process_maps.h"
 
 #include <stdbool.h>
 

@@ -12,7 +12,7 @@
 
 #include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>

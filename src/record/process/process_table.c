@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/process_table.h"
 
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "record/procfs/target_memory.h"
 #include "record/procfs/proc_maps.h"
 #include "record/summary.h"
-#include "record/tables/mapping_room.h"
+#include "record/tables/maps/mapping_room.h"
 #include "wire/session.h"
 
 #include <stdbool.h>

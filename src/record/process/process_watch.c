@@ -3,7 +3,7 @@
 
 #include "record/account/waited_children.h"
 #include "record/process/idle_wakeup.h"
-#include "record/tables/map_request.h"
+#include "record/tables/maps/map_request.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "record/session.h"
+#include "record/session/session.h"
 #include "wire/session.h"
 
 #include <stdint.h>

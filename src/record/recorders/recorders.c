@@ -3,7 +3,7 @@
 
 #include "base/text/error.h"
 #include "record/launch/trust.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>

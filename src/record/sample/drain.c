@@ -3,7 +3,7 @@
 
 #include "record/recorders/recorders.h"
 #include "record/recorders/thread_lifecycle.h"
-#include "record/tables/map_request.h"
+#include "record/tables/maps/map_request.h"
 #include "wire/atomic.h"
 
 #include <errno.h>

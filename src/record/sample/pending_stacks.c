@@ -2,7 +2,7 @@
 #include "record/sample/pending_stacks.h"
 
 #include "base/containers/array.h"
-#include "record/tables/map_request.h"
+#include "record/tables/maps/map_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

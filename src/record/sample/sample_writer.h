@@ -6,7 +6,7 @@
 #pragma once
 
 #include "perfdata/writer.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 #include "record/jit/jit_frames.h"
 #include "record/process/process_table.h"
 #include "record/round.h"

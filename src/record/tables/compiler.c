@@ -2,7 +2,7 @@
 #include "record/tables/compiler.h"
 
 #include "base/clock.h"
-#include "record/tables/map_job.h"
+#include "record/tables/maps/map_job.h"
 #include "wire/atomic.h"
 
 #include <errno.h>

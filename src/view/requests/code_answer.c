@@ -2,7 +2,7 @@
 #include "view/requests/requests_parts.h"
 
 #include "annotate/code.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

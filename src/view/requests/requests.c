@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/requests/requests_parts.h"
 
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <string.h>
 

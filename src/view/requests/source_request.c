@@ -3,7 +3,7 @@
  * the capture. */
 #include "view/requests/requests_parts.h"
 
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "view/requests/requests_parts.h"
 
 #include "export/common.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export.h"
-#include "export/gzip.h"
+#include "export/encoding/gzip.h"
 
 #include "build.h"
 #include "export/common.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

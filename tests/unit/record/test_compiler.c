@@ -3,7 +3,7 @@
 #include "base/containers/array.h"
 #include "record/collector/collector_parts.h"
 #include "record/collector/collector_round.h"
-#include "record/tables/map_request.h"
+#include "record/tables/maps/map_request.h"
 #include "wire/atomic.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int reserve_unless_out(void **items, size_t *capacity, size_t need, size_
 #define calloc calloc_unless_out
 #define array_reserve reserve_unless_out
 #include "record/tables/compiler.c"
-#include "record/tables/map_job.c"
+#include "record/tables/maps/map_job.c"
 #undef calloc
 #undef array_reserve
 

@@ -2,7 +2,7 @@
 /* Which file a command is, as a shell would find it, and the environment that it gets. */
 #include "record/launch/exec_target.h"
 #include "record/launch/launch.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of mappings: shared, and bounded for all processes together. */
-#include "record/tables/map_path.h"
+#include "record/tables/maps/map_path.h"
 
 #include "base/budget.h"
 #include "record/procfs/proc_maps.h"

@@ -3,7 +3,7 @@
  * What of a module is in the shared memory, and whose goes for it. That is filled by modules that are made up; the one
  * that needs room is a real one.
  */
-#include "record/tables/module_cache.c"
+#include "record/tables/modules/module_cache.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of another user that were put off for lack of time are read for a later look. */
 #include "record/off_cpu/off_looks.h"
-#include "record/tables/module_cache.c"
+#include "record/tables/modules/module_cache.c"
 
 #include <setjmp.h>
 #include <signal.h>

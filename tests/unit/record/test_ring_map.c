@@ -3,7 +3,7 @@
 #include "record/perf_ring/maps/ring_map.h"
 
 #include "base/budget.h"
-#include "record/tables/map_path.h"
+#include "record/tables/maps/map_path.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of another user that were put off for lack of time are read once there is time. */
-#include "record/tables/module_cache.c"
+#include "record/tables/modules/module_cache.c"
 
 #include "record/perf_ring/maps/ring_maps.h"
 #include "record/procfs/blocked/map_lookup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared rows are given out by blocks, to each module its own; what is given back is used again, as zeros. */
-#include "record/tables/row_allocator.h"
+#include "record/tables/modules/row_allocator.h"
 
 #include <errno.h>
 #include <setjmp.h>

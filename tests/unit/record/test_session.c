@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared memory: who has it, and how much of it there is. */
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <errno.h>
 #include <setjmp.h>

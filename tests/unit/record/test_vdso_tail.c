@@ -2,7 +2,7 @@
 /* Walks that end where a Go program called the vDSO, continued by callchains. */
 #include "record/perf_ring/walk/vdso_tail.h"
 
-#include "record/tables/known_module.h"
+#include "record/tables/modules/known_module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 
 #include "cli/report/json_report.h"
 #include "cli/terminal/weight.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "profile/metric.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 /* Unknown values have no member. */
 static void member(const struct profile *profile, const char *key, uint32_t string,

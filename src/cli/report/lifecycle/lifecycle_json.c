@@ -2,7 +2,7 @@
 #include "cli/report/lifecycle/lifecycle.h"
 
 #include "cli/report/json_report.h"
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 enum { FUNCTIONS_MAX = 128 };
 

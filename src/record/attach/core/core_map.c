@@ -3,7 +3,7 @@
 
 #include "base/containers/array.h"
 #include "record/perf_ring/maps/ring_map.h"
-#include "record/tables/map_path.h"
+#include "record/tables/maps/map_path.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "record/procfs/kernel/kernel_image.h"
 #include "record/sample/task_records.h"
-#include "record/tables/mapping_record.h"
+#include "record/tables/maps/mapping_record.h"
 
 #include <string.h>
 #include <time.h>

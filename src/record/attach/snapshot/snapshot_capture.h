@@ -4,7 +4,7 @@
 
 #include "perfdata/writer.h"
 #include "record/attach/snapshot/snapshot.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 struct snapshot_capture {
     struct perfdata_writer *file;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
-#include "record/tables/mapping_room.h"
+#include "record/tables/maps/mapping_room.h"
 
 #include <stdbool.h>
 #include <stddef.h>

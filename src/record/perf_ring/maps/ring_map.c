@@ -3,7 +3,7 @@
 
 #include "base/budget.h"
 #include "base/containers/array.h"
-#include "record/tables/map_path.h"
+#include "record/tables/maps/map_path.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "record/perf_ring/maps/ring_map.h"
 #include "record/procfs/living_task.h"
 #include "record/procfs/proc.h"
-#include "record/tables/map_path.h"
-#include "record/tables/mapping_record.h"
+#include "record/tables/maps/map_path.h"
+#include "record/tables/maps/mapping_record.h"
 
 #include <string.h>
 #include <sys/mman.h>

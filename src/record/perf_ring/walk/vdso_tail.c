@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/walk/vdso_tail.h"
 
-#include "record/tables/known_module.h"
+#include "record/tables/modules/known_module.h"
 #include "wire/records.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "record/perf_ring/walk/callchain_tail.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>

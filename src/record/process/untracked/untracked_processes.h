@@ -12,7 +12,7 @@
 
 #include "record/perf_ring/outside.h"
 #include "record/process/process_watch.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* Finds out from /proc and the executable why a process of the tree has no sampler. */
 #pragma once
 
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * at their first use. For the thread of the module cache. */
 #pragma once
 
-#include "record/tables/module_cache.h"
-#include "record/tables/process_map.h"
+#include "record/tables/modules/module_cache.h"
+#include "record/tables/maps/process_map.h"
 #include "unwind/offline.h"
 
 struct map_lookup {

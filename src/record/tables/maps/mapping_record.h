@@ -2,7 +2,7 @@
 #pragma once
 
 #include "perfdata/writer.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <stdint.h>
 #include <sys/types.h>

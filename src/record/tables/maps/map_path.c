@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/map_path.h"
+#include "record/tables/maps/map_path.h"
 
 #include "base/budget.h"
 

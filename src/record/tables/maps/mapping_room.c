@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/mapping_room.h"
+#include "record/tables/maps/mapping_room.h"
 
 #include "base/budget.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 /* Each process may add BYTES_FOR_MAPPING for each mapping of its budget, at once and then every
  * RATE_S seconds; all processes together ALL_PROCESSES times as much. */

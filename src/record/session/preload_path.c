@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/launch/preload_path.h"
+#include "record/session/preload_path.h"
 
-#include "record/launch/sampler_copy.h"
+#include "record/session/sampler_copy.h"
 #include "record/launch/trust.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@
 #pragma once
 
 #include "record/tables/files/open_file_cache.h"
-#include "record/tables/known_module.h"
+#include "record/tables/modules/known_module.h"
 #include "wire/session.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/launch/sampler_copy.h"
+#include "record/session/sampler_copy.h"
 
 #include "base/containers/buffer.h"
 #include "base/containers/hash.h"

@@ -13,7 +13,7 @@
  * A comparison has two counts, of the base and of the new side: "main;work 12 15", the input of
  * differential flame graphs by flamegraph.pl.
  */
-#include "export/collapsed.h"
+#include "export/collapsed/collapsed.h"
 
 #include "base/containers/array.h"
 #include "base/containers/prefix_table.h"

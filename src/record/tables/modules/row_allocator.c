@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/row_allocator.h"
+#include "record/tables/modules/row_allocator.h"
 
 #include "base/containers/array.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of collapsed stacks: escaped once each, not once a node. */
-#include "export/collapsed.h"
+#include "export/collapsed/collapsed.h"
 
 #include "base/text/short_name.h"
 #include "base/text/utf8.h"

@@ -8,7 +8,7 @@
 
 #include "record/tables/files/mapped_file.h"
 #include "record/tables/files/open_file_cache.h"
-#include "record/tables/row_allocator.h"
+#include "record/tables/modules/row_allocator.h"
 #include "unwind/code/code_image.h"
 #include "unwind/module.h"
 #include "unwind/rows/row_index.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/map_job.h"
+#include "record/tables/maps/map_job.h"
 
 #include "base/clock.h"
 #include "base/containers/array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include "base/budget.h"
 #include "record/procfs/proc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/module_cache.h"
+#include "record/tables/modules/module_cache.h"
 
 #include "base/clock.h"
 #include "base/containers/array.h"

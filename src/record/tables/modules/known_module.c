@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/known_module.h"
+#include "record/tables/modules/known_module.h"
 
 #include "base/files/foreign_file.h"
 #include "wire/atomic.h"

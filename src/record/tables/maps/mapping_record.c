@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/mapping_record.h"
+#include "record/tables/maps/mapping_record.h"
 
 #include <string.h>
 #include <sys/mman.h>

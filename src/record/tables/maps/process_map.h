@@ -2,7 +2,7 @@
 /* The executable mappings of a process at a given time, with their modules. */
 #pragma once
 
-#include "record/tables/module_cache.h"
+#include "record/tables/modules/module_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  *
  * A single call needs two fifths of zlib's time and produces 9/10 of its bytes.
  */
-#include "export/gzip.h"
+#include "export/encoding/gzip.h"
 
 #include "base/containers/buffer.h"
 

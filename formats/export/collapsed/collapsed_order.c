@@ -8,7 +8,7 @@
  * "main.cold;x" and "main;x" sort in this order, so the two entries of "main" compare as "main" and
  * "main;".
  */
-#include "export/collapsed.h"
+#include "export/collapsed/collapsed.h"
 
 #include <errno.h>
 #include <stdbool.h>

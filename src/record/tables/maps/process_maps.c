@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/process_maps.h"
+#include "record/tables/maps/process_maps.h"
 
 #include "base/containers/array.h"
-#include "record/tables/map_path.h"
-#include "record/tables/map_request.h"
-#include "record/tables/mapping_record.h"
+#include "record/tables/maps/map_path.h"
+#include "record/tables/maps/map_request.h"
+#include "record/tables/maps/mapping_record.h"
 #include "wire/atomic.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "record/procfs/proc_maps.h"
 #include "record/procfs/target_memory.h"
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include <sys/types.h>
 

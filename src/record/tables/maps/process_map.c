@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/process_map.h"
+#include "record/tables/maps/process_map.h"
 
 #include "base/containers/array.h"
-#include "record/tables/map_path.h"
+#include "record/tables/maps/map_path.h"
 #include "wire/records.h"
 
 #include <errno.h>

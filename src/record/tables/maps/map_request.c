@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/tables/map_request.h"
+#include "record/tables/maps/map_request.h"
 
 static void request(struct compiler *compiler, struct process *process, struct proc_maps *mappings,
                     uint64_t read_ns)

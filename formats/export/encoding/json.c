@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/json.h"
+#include "export/encoding/json.h"
 
 #include "base/text/decimal.h"
 #include "base/text/utf8.h"
