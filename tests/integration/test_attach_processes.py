@@ -52,6 +52,14 @@ class Attached(rec.Case):
         self.assertEqual(run.summary["engine"], "perf-ring")
         return run
 
+    def attach_for(self, seconds, *rec_options, samples=100, **options):
+        """Longer, where a busy machine gives the target too little CPU time for the samples."""
+        for factor in (1, 4, 16):
+            run = self.attach(*rec_options, "--duration", seconds * factor, **options)
+            if run.count("samples") > samples:
+                break
+        return run
+
     def refused(self, *rec_options, **options):
         """The only line of a recording that does not begin."""
         directory = self.open_directory()
@@ -80,7 +88,7 @@ class Attached(rec.Case):
 class Stacks(Attached):
     def check_program(self, program):
         target = self.start(rec.target(program), 30, 2, 20, **as_nobody())
-        run = self.attach("-p", target.pid, *OFTEN, "--duration", "0.6", **as_nobody())
+        run = self.attach_for(0.6, "-p", target.pid, *OFTEN, **as_nobody())
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
         self.assertGreater(run.share_of("existing_work"), 90)
@@ -101,7 +109,7 @@ class Stacks(Attached):
         if os.geteuid() != 0:
             self.skipTest("only root samples the kernel")
         target = self.start(rec.target("attached"), 30, 2, 3, **as_nobody())
-        run = self.attach("-p", target.pid, *OFTEN, "--duration", "0.6")
+        run = self.attach_for(0.6, "-p", target.pid, *OFTEN)
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
 
@@ -117,8 +125,11 @@ class Stacks(Attached):
 
     def test_copies_grow_with_the_stacks(self):
         target = self.start(rec.target("deep_frames_static"), 1500, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "1.5")
-        self.assertGreaterEqual(run.complete_percent(), 95)  # without growth 10
+        run = self.attach_for(1.5, "-p", target.pid, samples=60)
+        # Without growth 90 % are cut. A busy machine delays the growth, and leaves the target fewer samples.
+        cuts = run.count("samples") - run.count("complete")
+        self.assertLessEqual(cuts, max(0.05 * run.count("samples"), 25))
+        self.assertGreater(run.count("samples"), 60)
         self.assertGreater(run.share_of("works_below"), 75)
         self.assertLess(run.share_of("[between samples]"), 15)
 
@@ -136,15 +147,20 @@ class Stacks(Attached):
     def test_programs_executed_by_children(self):
         loop = f"echo ready; while :; do {rec.target('short_run')} 50; done"
         target = self.start("sh", "-c", loop, **as_nobody())
-        run = self.attach("-p", target.pid, "--duration", "1", **as_nobody())
+        run = self.attach_for(1, "-p", target.pid, **as_nobody())
         self.assertGreaterEqual(run.complete_percent(), 99)
         self.assertGreater(run.share_of("burn_until_ns"), 50)
         self.assertIn("short_run", {process["name"] for process in run.info["processes"]})
 
+    def test_children_from_before_are_named(self):
+        target = self.start("sh", "-c", "sleep 5 & echo ready; wait", **as_nobody())
+        run = self.attach("-p", target.pid, "--duration", "0.1", **as_nobody())
+        self.assertRegex(run.stderr, rb"children from before, not recorded: (sh|sleep), process \d+; give their pids to -p, too")
+
     def test_a_single_thread(self):
         target = self.start(rec.target("attached"), 30, 2, 2, **as_nobody())
         tids = sorted(map(int, os.listdir(f"/proc/{target.pid}/task")))
-        run = self.attach("-t", tids[1], *OFTEN, "--duration", "0.6", **as_nobody())
+        run = self.attach_for(0.6, "-t", tids[1], *OFTEN, **as_nobody())
         self.assert_complete(run)
         self.assertEqual(run.share_of("main"), 0)
         self.assertGreater(run.share_of("run_existing"), 85)
@@ -220,7 +236,7 @@ class Namespaces(Attached):
     def assert_recorded(self):
         pid = self.inmate()
         self.addCleanup(subprocess.run, ["kill", "-KILL", str(pid)], capture_output=True, check=False)
-        run = self.attach("-p", pid, "--duration", "0.5")
+        run = self.attach_for(0.5, "-p", pid, samples=20)
         self.assertGreater(run.count("samples"), 20)
         self.assertGreaterEqual(run.complete_percent(), 99)
         self.assertGreater(run.share_of("existing_work"), 80)
@@ -257,7 +273,7 @@ class End(Attached):
     def test_a_killed_recorder_leaves_the_target_alone(self):
         status, _ = self.interrupted(signal.SIGKILL)
         self.assertEqual(status, -signal.SIGKILL)
-        run = self.attach("-p", self.targets[-1].pid, "--duration", "0.5", **as_nobody())
+        run = self.attach_for(0.5, "-p", self.targets[-1].pid, samples=20, **as_nobody())
         self.assertGreater(run.count("samples"), 20)
 
     def test_the_exit_of_the_target_ends_the_recording(self):
