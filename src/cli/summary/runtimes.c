@@ -17,7 +17,8 @@ struct runtime {
 
 static const struct runtime runtimes[] = {
     {"libjvm.so", NULL, false, "java: use -XX:+PreserveFramePointer",
-     "use java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
+     "use java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or jcmd PID "
+     "Compiler.perfmap during the recording"},
     {"node", NULL, false, NULL, "use node --perf-basic-prof"},
     {"beam.smp", NULL, true, "Erlang code runs on separate stacks, of Erlang processes",
      "use erl +JPperf true"},
