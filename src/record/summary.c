@@ -160,6 +160,7 @@ const struct record_cut_module *record_cut_worst(const struct record_summary *su
 void record_summary_free(struct record_summary *summary)
 {
     free(summary->not_followed.items);
+    free(summary->earlier_children.items);
     free(summary->left_running.items);
     namespace_ids_free(&summary->namespace_ids);
     for (size_t i = 0; i < summary->off_cpu.object_count; i++)
@@ -335,6 +336,7 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
     if (summary->has_exited)
         append_text(out, "exited", "1");
     append_processes(out, "not_followed", &summary->not_followed);
+    append_processes(out, "earlier_child", &summary->earlier_children);
     append_processes(out, "left_running", &summary->left_running);
     namespace_ids_text(&summary->namespace_ids, out);
 }

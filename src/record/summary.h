@@ -173,7 +173,8 @@ struct record_summary {
     uint32_t threads_without_slot;    /* not sampled: too many threads */
     uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
     struct record_processes not_followed;
-    struct namespace_ids namespace_ids;   /* of recorded tasks */
+    struct namespace_ids namespace_ids;       /* of recorded tasks */
+    struct record_processes earlier_children; /* of attached processes, and not attached */
     struct record_processes left_running; /* recorded until the command ended, and still running */
     enum record_end end;
     uint64_t delay_ns;      /* before sampling began; 0: sampling began at once */

@@ -90,6 +90,7 @@ class System(rec.Case):
         os.sched_setaffinity(target.pid, {0})
         run = self.record_all("-C", "0", "--duration", "1")
         self.assert_work(run, "existing_work")
+        self.assertIn(b"rec: processor 0 was recorded for", run.stderr)
         run = self.record_all("-C", "4000", "--duration", "1", status=125)
         self.assertIn(b"not all of them are online", run.stderr)
 

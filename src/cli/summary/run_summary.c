@@ -207,18 +207,26 @@ static int print_part(const struct run_summary *run)
     return 1;
 }
 
-static int print_left_running(const struct record_summary *summary)
+/* "left running: sh, process 12 and 2 more, see `rec info`; use --wait-all to wait" */
+static int print_processes(const char *what, const struct record_processes *processes,
+                           const char *remedy)
 {
-    const struct record_processes *left = &summary->left_running;
     char more[80] = "";
-    if (left->count == 0)
+    if (processes->count == 0)
         return 0;
-    if (left->count + left->more > 1)
+    if (processes->count + processes->more > 1)
         snprintf(more, sizeof(more), " and %s more, see `rec info`",
-                 format_count(left->count + left->more - 1).text);
-    log_info("left running: %s, process %d%s; use --wait-all to wait", left->items[0].name,
-             (int)left->items[0].pid, more);
+                 format_count(processes->count + processes->more - 1).text);
+    log_info("%s: %s, process %d%s; %s", what, processes->items[0].name,
+             (int)processes->items[0].pid, more, remedy);
     return 1;
+}
+
+static int print_others(const struct record_summary *summary)
+{
+    return print_processes("left running", &summary->left_running, "use --wait-all to wait") +
+           print_processes("children from before, not recorded", &summary->earlier_children,
+                           "give their pids to -p, too");
 }
 
 /* At least a line, if there are such threads. */
@@ -343,7 +351,7 @@ void run_summary_print(const struct run_summary *run)
         room -= print_ran(run) + print_why_no_samples(summary);
     else
         room -= print_nothing_to_sample(run);
-    room -= print_off_cpu(&summary->off_cpu) + print_part(run) + print_left_running(summary);
+    room -= print_off_cpu(&summary->off_cpu) + print_part(run) + print_others(summary);
     room -= print_stuck(run, room);
     print_diagnostics(run, room);
     print_files(run);

@@ -11,9 +11,10 @@ static const struct option_spec options[] = {
     OPTION_TAKING('o', 'o', "output", "OUTPUT",
                   "Write this file; repeatable. The suffix selects the format: .data the capture, "
                   "{suffixes}. Any other name is the capture. DIR/: the usual four files there."),
-    OPTION_TAKING('p', 'p', "pid", "PID[,...]",
-                  "Record running processes instead of a command, with threads and children, until "
-                  "they end, --duration, or Ctrl-C, which does not end them."),
+    OPTION_TAKING(
+        'p', 'p', "pid", "PID[,...]",
+        "Record running processes instead of a command, with threads and later children, until "
+        "they end, --duration, or Ctrl-C, which does not end them."),
     OPTION_TAKING('t', 't', "tid", "TID[,...]", "The same for single threads."),
     OPTION_TAKING('F', 'F', "freq", "N", "{parameter}; or max."),
     OPTION_SWITCH(OPTION_NO_CMDLINE, 0, "no-cmdline", "Leave the command line out of the files."),

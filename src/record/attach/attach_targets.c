@@ -3,6 +3,7 @@
 
 #include "record/attach/target_facts.h"
 #include "record/perf_ring/ring_attach.h"
+#include "record/procfs/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { CHILDREN_MAX = 1024 };
+
 static void name_system(const struct record_options *options, char target[RECORD_TARGET_BYTES])
 {
     if (options->cgroup)
         snprintf(target, RECORD_TARGET_BYTES, "cgroup %s", options->cgroup);
     else if (options->processors)
-        snprintf(target, RECORD_TARGET_BYTES, "processors %s", options->processors);
+        snprintf(target, RECORD_TARGET_BYTES, "processor%s %s",
+                 strpbrk(options->processors, ",-") ? "s" : "", options->processors);
     else
         snprintf(target, RECORD_TARGET_BYTES, "the system");
 }
@@ -83,6 +87,27 @@ static void leave_out(struct ring_source *source, pid_t pid, const struct target
                                 "the kernel refuses events on it, see rec doctor -p");
 }
 
+static bool is_target(const struct record_options *options, pid_t pid)
+{
+    for (size_t i = 0; i < options->target_count; i++)
+        if (options->targets[i] == pid)
+            return true;
+    return false;
+}
+
+/* Children inherit events at their fork only. */
+static void list_earlier_children(const struct record_options *options, pid_t pid,
+                                  struct record_summary *summary)
+{
+    pid_t children[CHILDREN_MAX];
+    size_t count = proc_children(pid, children, CHILDREN_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct target_facts facts = target_facts_read(children[i]);
+        if (facts.pid && !is_target(options, children[i]))
+            record_processes_add(&summary->earlier_children, children[i], facts.name, NULL);
+    }
+}
+
 static int attach_running(struct ring_source *source, const struct record_options *options,
                           const struct own_rights *own, struct error *error)
 {
@@ -93,6 +118,8 @@ static int attach_running(struct ring_source *source, const struct record_option
         if (ring_process_find(&source->tasks.processes, facts.pid))
             continue;
         int err = -ESRCH;
+        if (!options->targets_are_threads && !options->user && !options->no_inherit)
+            list_earlier_children(options, id, source->samples.summary);
         if (facts.pid)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
                                                : ring_attach(source, id, NULL, 0);

@@ -96,12 +96,14 @@ static void any_number_of_processes_has_a_bounded_list(void **state)
     record_processes_add_cpu(&summary.not_followed, 1000 + RECORD_PROCESSES_MAX, 8);
     record_processes_add_cpu(&summary.not_followed, 1001 + RECORD_PROCESSES_MAX, 9);
     record_processes_add(&summary.left_running, 42, "daemon", NULL);
+    record_processes_add(&summary.earlier_children, 43, "worker", NULL);
     char *text = text_of(&summary);
     assert_int_equal(summary.not_followed.count, RECORD_PROCESSES_MAX);
     assert_line(text, "not_followed.more=10");
     assert_line(text, "not_followed_cpu_ns.2=7");
     assert_line(text, "not_followed_cpu_ns.more=17");
     assert_line(text, "left_running.0=42 daemon");
+    assert_line(text, "earlier_child.0=43 worker");
     free(text);
     record_summary_free(&summary);
 }
