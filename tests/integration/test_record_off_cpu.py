@@ -73,15 +73,10 @@ def check_shares(case, length_s, points, *options, percent=0.5, **more):
         case.assert_within(100 * found[name] / sum(found.values()), 100 * expected / total, points, name)
     threads = [sample for sample in waits if not {"pthread_join", "___pthread_join"} & set(sample.frames)
                and sample.frames[0] not in ("[waiting: join]", "[runnable]")]
-    runnable = sum(times[2] for times in places.values())
     print(f"waited {total / 1e9:.4f} s, found {seconds(threads) / (total / 1e9):.4f} of it; in the calls, too: "
           f"{sum(times[1] for times in places.values()) / total:.4f} on a processor, "
-          f"{runnable / total:.4f} runnable")
-    # Since Linux 6.12 the scheduler's account has sleep as runnable time where load balancing moves a sleeping thread;
-    # rec keeps such sleep as a wait: up to a sixth of the runnable time was seen.
-    slack = percent / 100 * total
-    case.assertGreaterEqual(seconds(threads), (total - slack) / 1e9, "sum")
-    case.assertLessEqual(seconds(threads), (total + slack + runnable / 4) / 1e9, "sum")
+          f"{sum(times[2] for times in places.values()) / total:.4f} runnable")
+    case.assert_within(seconds(threads), total / 1e9, percent / 100 * total / 1e9, "sum")
 
 
 class OffCpu(rec.Case):

@@ -70,8 +70,8 @@ class Case(rec.Case):
         for kind in KINDS:
             time, wanted = thread[f"{kind}_ns"], getattr(expected, kind)
             slack = max(MS, wanted / 100) + late
-            less = slack + (unread if kind == "runnable" else 0)
-            more = slack + {"cpu": expected.stolen, "waiting": unread, "runnable": 0}[kind]
+            less = slack + {"cpu": 0, "waiting": expected.waking, "runnable": unread}[kind]
+            more = slack + {"cpu": expected.stolen, "waiting": unread, "runnable": expected.waking}[kind]
             if not wanted - less <= time <= wanted + more:
                 yield kind, time, wanted, expected.stolen
 

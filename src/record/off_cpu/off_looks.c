@@ -280,7 +280,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     thread->look.turns = look.account.turns;
     if (look.error == 0)
         off_waits_take_account(thread, &look.account);
-    thread->look.woken_ns = thread->delay.turns_ahead ? LOOK_WOKEN_UNKNOWN : thread->woken_ns;
+    thread->look.woken_ns = thread->delay.turns_ahead ? LOOK_WOKEN_UNKNOWN : thread->delay.woken_ns;
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.end.frame_count > 0)
         keep_stack(looks, thread, &look);

@@ -46,7 +46,7 @@ struct wait_look {
     struct look_stack *stack;  /* NULL: none yet; used */
     uint64_t begin_ns, end_ns; /* of the look */
     uint64_t turns;            /* of the thread's account then */
-    int64_t woken_ns;          /* of the thread then; or LOOK_WOKEN_UNKNOWN */
+    int64_t woken_ns;          /* of the thread's delay then; or LOOK_WOKEN_UNKNOWN */
     uint32_t tries;
 };
 

@@ -82,6 +82,7 @@ static void look(struct world *world, uint64_t time_ns, uint64_t avma)
         .reason_avma = wait_frame_avma(WAIT_LOCK), .frames = &avma, .frame_count = 1});
     thread->look.begin_ns = time_ns;
     thread->look.end_ns = time_ns + 10000;
+    thread->look.woken_ns = thread->delay.woken_ns;
 }
 
 static void flush(struct world *world, uint64_t time_ns)
@@ -341,6 +342,49 @@ static void time_without_a_processor_before_the_look_is_sleep(void **state)
     assert_int_equal(find(world, 0x1000).weight_ns, 219 * MS);
     assert_int_equal(world->waits.samples.sums.waiting_ns, 219 * MS);
     assert_int_equal(world->waits.samples.sums.runnable_ns, 185 * MS);
+}
+
+/* The look was 20 ms before the end of the wait. When the record of the end is read, at 1300 ms, the account has two later
+ * turns, after 30 and 50 ms without a processor: these are no sleep. */
+static void time_without_a_processor_after_the_wait_is_no_sleep(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1185 * MS, 0x1000);
+    account = (struct run_account){
+        .cpu_ns = 11 * MS, .delay_ns = 80 * MS, .turns = 4, .read_ns = 1300 * MS};
+    in(world, 1205 * MS);
+    out(world, 1210 * MS);
+    in(world, 1250 * MS);
+    out(world, 1255 * MS);
+    in(world, 1310 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1311 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 80 * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, (204 + 40 + 55 - 80) * MS);
+}
+
+/* 40 ms of a preemption are given back to the short waits between the look and the end of the wait. */
+static void time_given_back_after_the_look_is_no_sleep(void **state)
+{
+    struct world *world = *state;
+    struct off_thread *thread;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.turns = 1};
+    start(world, 1000 * MS);
+    thread = off_thread_find(&world->tasks, TID);
+    thread->runnable =
+        (struct short_waits){.sum_ns = 40 * MS, .since_ns = 900 * MS, .intervals = 1};
+    thread->woken_ns = -40 * (int64_t)MS;
+    world->waits.samples.sums.runnable_ns = 40 * MS;
+    out(world, 1001 * MS);
+    look(world, 1150 * MS, 0x1000);
+    flush(world, 1160 * MS);
+    assert_int_equal(thread->woken_ns, 0);
+    account = (struct run_account){.cpu_ns = MS, .delay_ns = 20 * MS, .turns = 2};
+    in(world, 1205 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 20 * MS);
 }
 
 /* The account is read after the wake-up, before the record of the switch. */
@@ -772,6 +816,8 @@ int main(void)
         TEST(a_sum_has_the_number_of_its_intervals),
         TEST(a_woken_thread_does_not_wait),
         TEST(time_without_a_processor_before_the_look_is_sleep),
+        TEST(time_without_a_processor_after_the_wait_is_no_sleep),
+        TEST(time_given_back_after_the_look_is_no_sleep),
         TEST(short_waits_share_what_is_left_without_wake_ups),
         TEST(cpu_time_of_wake_ups_is_no_wait),
         cmocka_unit_test(excess_is_found_once),

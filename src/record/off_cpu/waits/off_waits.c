@@ -75,14 +75,14 @@ void off_waits_read_account(struct off_waits *waits, struct off_thread *thread)
 }
 
 /* New runnable time after wake-ups, of this one or later. */
-static int64_t take_woken(struct off_waits *waits, struct off_thread *thread)
+static int64_t take_woken(struct off_waits *waits, struct off_thread *thread,
+                          struct run_account *account)
 {
-    struct run_account account;
-    if (!read_account(waits, thread, &account))
+    if (!read_account(waits, thread, account))
         return 0;
-    int64_t woken_ns = off_account_take(thread, &account);
+    int64_t woken_ns = off_account_take(thread, account);
     thread->is_active = false;
-    return woken_ns + off_account_take_delay(thread, &account);
+    return woken_ns + off_account_take_delay(thread, account);
 }
 
 void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
@@ -95,13 +95,16 @@ void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
 /* New runnable time began before a look that has found the thread asleep: it is sleep. The kernel
  * dates the wake-up back to the time when load balancing moved the thread, soon after its OUT, to
  * another processor's queue: enqueue_task(), kernel/sched/core.c, calls sched_info_enqueue() for
- * delayed dequeues, too (since Linux 6.12; seen on 6.18). The time of the wake-up is unknown. */
+ * delayed dequeues, too (since Linux 6.12; seen on 6.18). The time of the wake-up is unknown.
+ * An account with later turns than the records has runnable time after this wait, too. */
 static bool is_sleep(const struct off_thread *thread, const struct run_interval *interval,
-                     int64_t woken_ns)
+                     int64_t new_ns, const struct run_account *account)
 {
-    int64_t new_ns = thread->woken_ns + woken_ns - thread->look.woken_ns;
+    uint64_t until_ns = interval->end_ns;
+    if (thread->delay.turns_ahead && account->read_ns > until_ns)
+        until_ns = account->read_ns;
     return off_waits_stack(thread, interval->end_ns) &&
-           new_ns > (int64_t)(interval->end_ns - thread->look.begin_ns) + BACKDATED_MIN_NS;
+           new_ns > (int64_t)(until_ns - thread->look.begin_ns) + BACKDATED_MIN_NS;
 }
 
 /* Where the wait itself ended, and the thread was woken. An earlier read may have found this
@@ -110,12 +113,13 @@ static bool is_sleep(const struct off_thread *thread, const struct run_interval 
 static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
                             const struct run_interval *interval)
 {
+    struct run_account account = {.read_ns = 0};
     /* a thread that has not run since the last read has no new runnable time */
-    int64_t woken_ns = thread->is_active ? take_woken(waits, thread) : 0;
-    if (is_sleep(thread, interval, woken_ns)) {
+    int64_t woken_ns = thread->is_active ? take_woken(waits, thread, &account) : 0;
+    int64_t new_ns = thread->delay.woken_ns - thread->look.woken_ns;
+    if (is_sleep(thread, interval, new_ns, &account)) {
+        thread->woken_ns -= new_ns - woken_ns; /* found early */
         woken_ns = 0;
-        if (thread->woken_ns > thread->look.woken_ns)
-            thread->woken_ns = thread->look.woken_ns;
     }
     int64_t early_ns = thread->woken_ns - (int64_t)thread->shorts.sum_ns;
     uint64_t open_ns = interval->end_ns - thread->cut.at_ns;

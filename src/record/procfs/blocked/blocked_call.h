@@ -27,6 +27,8 @@ bool blocked_call_parse(struct blocked_call *call, const char *text);
 struct run_account {
     uint64_t cpu_ns, delay_ns; /* on a processor; runnable without a processor */
     uint64_t turns;            /* number of times the thread got a processor */
+    uint64_t read_ns;          /* end of the read, CLOCK_MONOTONIC */
 };
 
+/* Without read_ns. */
 bool run_account_parse(struct run_account *account, const char *text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/procfs/blocked/thread_files.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -89,6 +91,7 @@ int thread_files_account(const struct thread_files *files, struct run_account *a
 {
     char text[128];
     int err = read_text(files->account_fd, text, sizeof(text));
+    account->read_ns = monotonic_ns();
     return err ? err : run_account_parse(account, text) ? 0 : -EBADMSG;
 }
 
