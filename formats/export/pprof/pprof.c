@@ -5,18 +5,16 @@
  *     Sample   ── location ids, leaf first; values: of the main event, then of each event, then
  *                 wall time, if off-CPU time was recorded; labels pid, tid, comm, thread; cpu and
  *                 cgroup where recorded; reason and object of off-CPU time
- *     Location ── an address of the model (id = index + 1), frames innermost first
- *     Function ── name, system name, file, line of the definition
+ *     Location, Function, Line: see pprof_locations.h
  *     Mapping  ── a lib of the model: see pprof_mappings.h
  *
- * Samples with equal stack, thread, CPU and object are added up: pprof has no time line. Every
- * location has a line with a function, even for unknown code: speedscope drops locations without a
- * line.
+ * Samples with equal stack, thread, CPU and object are added up: pprof has no time line.
  */
 #include "export/export.h"
 
 #include "export/common.h"
 #include "export/pprof/pprof_fields.h"
+#include "export/pprof/pprof_locations.h"
 #include "export/pprof/pprof_mappings.h"
 #include "export/pprof/pprof_tallies.h"
 #include "export/pprof/protobuf.h"
@@ -39,8 +37,7 @@ struct pprof {
     const struct export_diff *diff; /* NULL: none */
     uint64_t counts_left[2];        /* of diff: samples below one for each run, by side */
     struct buffer *out;
-    struct text_table texts;  /* id 0 is "", as the format demands */
-    struct intern *functions; /* key: name, system name, file, line */
+    struct text_table texts; /* id 0 is "", as the format demands */
     struct pprof_tallies tallies;
     uint64_t *values; /* of the sample being written: see pprof_tallies_values() */
     size_t value_count;
@@ -49,6 +46,7 @@ struct pprof {
     struct thread_labels *thread_labels; /* of each thread */
     struct buffer labels;
     struct pprof_mappings mappings;
+    struct pprof_locations locations;
     struct buffer message, nested, list; /* scratch, by depth */
 };
 
@@ -123,78 +121,6 @@ static void write_comments(struct pprof *pprof)
     }
     if (pprof->list.size)
         pb_message(pprof->out, PROFILE_COMMENT, &pprof->list);
-}
-
-static void write_function(struct pprof *pprof, uint64_t id, const uint32_t key[4])
-{
-    buffer_clear(&pprof->list);
-    pb_integer(&pprof->list, FUNCTION_ID, id);
-    pb_integer(&pprof->list, FUNCTION_NAME, key[0]);
-    pb_integer(&pprof->list, FUNCTION_SYSTEM_NAME, key[1]);
-    pb_integer(&pprof->list, FUNCTION_FILENAME, key[2]);
-    pb_integer(&pprof->list, FUNCTION_START_LINE, key[3]);
-    pb_message(pprof->out, PROFILE_FUNCTION, &pprof->list);
-}
-
-/*
- * pprof demangles a system name equal to the name, and removes parentheses and angle brackets:
- * "main()::<lambda()>::operator()" becomes "main::::operator".
- */
-static uint32_t system_name_text(struct pprof *pprof, const struct profile_func *func)
-{
-    const char *name = profile_text(pprof->profile, func->name);
-    bool would_be_cut = func->system_name == func->name && strpbrk(name, "(<");
-    return would_be_cut ? 0 : model_text(pprof, func->system_name);
-}
-
-/* The id of the frame's function; writes the function at first use. */
-static uint64_t function_id(struct pprof *pprof, const struct profile_frame *frame)
-{
-    const struct profile *profile = pprof->profile;
-    uint32_t file = export_frame_file(profile, frame);
-    uint32_t name = text_table_add_func(&pprof->texts, profile, frame->func);
-    bool is_unknown = export_func_is_unknown(profile, frame->func);
-    const uint32_t key[4] = {
-        name,
-        is_unknown ? name : system_name_text(pprof, &profile->funcs[frame->func]),
-        model_text(pprof, file),
-        export_func_line(profile, frame->func, file),
-    };
-    uint32_t known = intern_count(pprof->functions);
-    uint32_t index = intern_add(pprof->functions, key, sizeof(key));
-    if (index == INTERN_NONE) {
-        pprof->out->failed = true;
-        return 0;
-    }
-    if (index == known)
-        write_function(pprof, index + UINT64_C(1), key);
-    return index + UINT64_C(1);
-}
-
-static void add_line(struct pprof *pprof, const struct profile_frame *frame)
-{
-    buffer_clear(&pprof->nested);
-    pb_integer(&pprof->nested, LINE_FUNCTION_ID, function_id(pprof, frame));
-    pb_integer(&pprof->nested, LINE_LINE, frame->line);
-    pb_integer(&pprof->nested, LINE_COLUMN, frame->column);
-    pb_message(&pprof->message, LOCATION_LINE, &pprof->nested);
-}
-
-static void write_locations(struct pprof *pprof)
-{
-    const struct profile *profile = pprof->profile;
-    for (size_t i = 0; i < profile->address_count; i++) {
-        const struct profile_address *address = &profile->addresses[i];
-        uint64_t bias = address->lib == PROFILE_NONE ? 0 : profile->libs[address->lib].map_bias;
-        buffer_clear(&pprof->message);
-        pb_integer(&pprof->message, LOCATION_ID, i + 1);
-        pb_integer(&pprof->message, LOCATION_MAPPING_ID,
-                   pprof_mapping_id(&pprof->mappings, address));
-        pb_integer(&pprof->message, LOCATION_ADDRESS, address->svma + bias);
-        for (uint32_t inner = address->frame_count; inner-- > 0;)
-            add_line(pprof, &profile->frames[address->first_frame + inner]);
-        pb_message(pprof->out, PROFILE_LOCATION, &pprof->message);
-    }
 }
 
 static bool is_same(const struct profile_wait_object *a, const struct profile_wait_object *b)
@@ -371,7 +297,7 @@ static void write_profile(struct pprof *pprof)
     write_header(pprof);
     write_comments(pprof);
     pprof_mappings_write(&pprof->mappings, &pprof->texts, pprof->out);
-    write_locations(pprof);
+    pprof_locations_write(&pprof->locations, &pprof->mappings);
     write_samples(pprof);
     write_strings(pprof);
 }
@@ -390,12 +316,13 @@ static int pprof_write(const struct profile *profile, const struct export_option
     int err = text_table_open(&pprof.texts);
     if (err == 0)
         err = pprof_mappings_open(&pprof.mappings, profile);
-    pprof.functions = intern_new();
+    if (err == 0)
+        err = pprof_locations_open(&pprof.locations, profile, &pprof.texts, out);
     if (err == 0)
         err = pprof_tallies_open(&pprof.tallies);
     pprof.values = calloc(pprof.value_count, sizeof(*pprof.values));
     pprof.thread_labels = calloc(profile->thread_count + 1, sizeof(*pprof.thread_labels));
-    if (err == 0 && pprof.functions && pprof.values && pprof.thread_labels)
+    if (err == 0 && pprof.values && pprof.thread_labels)
         write_profile(&pprof);
     else
         err = -ENOMEM;
@@ -404,7 +331,7 @@ static int pprof_write(const struct profile *profile, const struct export_option
     if (err != 0)
         error_set(error, err, "not enough memory to write the pprof profile");
     text_table_close(&pprof.texts);
-    intern_free(pprof.functions);
+    pprof_locations_close(&pprof.locations);
     pprof_tallies_close(&pprof.tallies);
     free(pprof.values);
     free(pprof.thread_labels);

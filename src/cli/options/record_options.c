@@ -1,130 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/record_options.h"
 
-#include "base/budget.h"
 #include "cli/options/record/event_option.h"
 #include "cli/options/options.h"
+#include "cli/options/record/record_values.h"
 #include "cli/options/record/recorder_names.h"
 #include "cli/tables/command_table.h"
 #include "cli/tables/record_table.h"
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
 #include "cli/waits/stuck.h"
-#include "perfdata/zstd/pack.h"
 #include "record/events/event_list.h"
 #include "record/recorders/recorders.h"
-#include "wire/records.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define SELF_CHECK_DEFAULT 100
-#define INCOMPLETE_DEFAULT_PERCENT 5
 #define REPEAT_MOST 999
-
-/* Limits are in the table of the recorder. */
-static int parse_number(const char *value, const char *parameter, const char *what,
-                        unsigned long *number, struct error *error)
-{
-    const struct record_parameter *row = recorders_parameter(parameter);
-    return options_number(value, what, row->least, row->most, number, error);
-}
-
-static int parse_frequency(struct record_request *request, const char *value, struct error *error)
-{
-    unsigned long frequency = RECORD_FREQUENCY_MAX;
-    if (strcmp(value, "max") != 0) {
-        int err = parse_number(value, "freq", "-F, samples per second,", &frequency, error);
-        if (err)
-            return err;
-    }
-    request->options.frequency = (uint32_t)frequency;
-    request->has_frequency = true;
-    return 0;
-}
-
-static int parse_off_cpu_interval(struct record_request *request, const char *value,
-                                  struct error *error)
-{
-    const struct record_parameter *row = recorders_parameter("off-cpu-interval");
-    uint64_t *interval_ns = &request->options.off_cpu_interval_ns;
-    int err = units_parse_time(value, "--off-cpu-interval", interval_ns, error);
-    if (err == 0 && (*interval_ns < row->least || *interval_ns > row->most))
-        err = error_set(error, -EINVAL, "--off-cpu-interval takes a time from 1ms to 1s, not '%s'",
-                        value);
-    if (err == 0)
-        err = recorder_names_add(&request->options.recorders, "off-cpu", error);
-    return err;
-}
-
-static int parse_self_check(struct record_request *request, const char *value, struct error *error)
-{
-    unsigned long every = SELF_CHECK_DEFAULT;
-    int err = value ? options_number(value, "--self-check", 1, 1000000, &every, error) : 0;
-    request->options.self_check_every = (uint32_t)every;
-    return err;
-}
-
-/* "incomplete" or "incomplete:PERCENT". */
-static int parse_fail_on(struct record_request *request, const char *value, struct error *error)
-{
-    static const char name[] = "incomplete";
-    const size_t length = sizeof(name) - 1;
-    request->fails_on_incomplete = true;
-    request->incomplete_max_percent = INCOMPLETE_DEFAULT_PERCENT;
-    if (strcmp(value, name) == 0)
-        return 0;
-    if (strncmp(value, name, length) == 0 && value[length] == ':')
-        return units_parse_percent(value + length + 1, "--fail-on=incomplete:PERCENT",
-                                   &request->incomplete_max_percent, error);
-    return error_set(error, -EINVAL, "--fail-on takes incomplete or incomplete:PERCENT, not '%s'",
-                     value);
-}
-
-/* In milliseconds, as in perf record. */
-static int parse_delay(struct record_request *request, const char *value, struct error *error)
-{
-    unsigned long delay_ms;
-    if (strcmp(value, "-1") == 0)
-        return error_set(error, -EINVAL,
-                         "-D -1 is not supported (no control interface); use -D "
-                         "MILLISECONDS");
-    int err =
-        parse_number(value, "delay", "-D, milliseconds before sampling begins,", &delay_ms, error);
-    if (!err)
-        request->options.delay_ns = (uint64_t)delay_ms * 1000000;
-    return err;
-}
-
-static int parse_compression(struct record_request *request, const char *value, struct error *error)
-{
-    unsigned long level = PACK_LEVEL_MIN;
-    if (!pack_is_there())
-        return error_set(error, -ENOSYS, "-z is not supported: rec was built without zstd");
-    int err = value ? options_number(value, "-z, level of compression,", PACK_LEVEL_MIN,
-                                     PACK_LEVEL_MAX, &level, error)
-                    : 0;
-    request->options.compression_level = (int)level;
-    return err;
-}
-
-static int parse_mappings(const char *value, struct error *error)
-{
-    unsigned long count;
-    int err = options_number(value, "--max-mappings", 64, 1 << 24, &count, error);
-    if (!err)
-        budget_set(BUDGET_MAPPINGS, count);
-    return err;
-}
-
-static int parse_frames(const char *value, struct error *error)
-{
-    unsigned long count;
-    int err = options_number(value, "--max-frames", 64, RECORD_FRAMES_MAX, &count, error);
-    if (!err)
-        budget_set(BUDGET_FRAMES, count);
-    return err;
-}
 
 /* Options for the start, the end and the extent of the recording. */
 static int apply_lifetime(struct record_request *request, int id, const char *value,
@@ -133,7 +25,7 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     struct record_options *options = &request->options;
     switch (id) {
     case 'D':
-        return parse_delay(request, value, error);
+        return record_value_delay(request, value, error);
     case OPTION_DURATION:
         return units_parse_time(value, "--duration", &options->duration_ns, error);
     case OPTION_MAX_SIZE:
@@ -141,11 +33,11 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     case OPTION_KEEP_FREE:
         return units_parse_bytes(value, "--keep-free", &options->keep_free_bytes, error);
     case OPTION_MAX_FRAMES:
-        return parse_frames(value, error);
+        return record_value_frames(value, error);
     case OPTION_MAX_MAPPINGS:
-        return parse_mappings(value, error);
+        return record_value_mappings(value, error);
     case 'z':
-        return parse_compression(request, value, error);
+        return record_value_compression(request, value, error);
     case 'i':
         options->no_inherit = true;
         return 0;
@@ -269,7 +161,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->output_names++;
         return outputs_add_recorded(&request->outputs, value, error);
     case 'F':
-        return parse_frequency(request, value, error);
+        return record_value_frequency(request, value, error);
     case 'c':
         request->period = value;
         return 0;
@@ -286,7 +178,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->options.off_cpu_only = true;
         return recorder_names_add(&request->options.recorders, "off-cpu", error);
     case OPTION_OFF_CPU_INTERVAL:
-        return parse_off_cpu_interval(request, value, error);
+        return record_value_off_cpu_interval(request, value, error);
     case OPTION_STUCK_AFTER:
         return units_parse_time(value, "--stuck-after", &request->stuck_after_ns, error);
     case 'u':
@@ -307,9 +199,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case OPTION_ENGINE:
         return recorder_names_engine(&request->options.engine, value, error);
     case OPTION_SELF_CHECK:
-        return parse_self_check(request, value, error);
+        return record_value_self_check(request, value, error);
     case OPTION_FAIL_ON:
-        return parse_fail_on(request, value, error);
+        return record_value_fail_on(request, value, error);
     case OPTION_WITHHOLD_TABLES:
         request->options.withhold_tables = true;
         return 0;
