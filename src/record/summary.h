@@ -168,7 +168,7 @@ struct record_summary {
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
     uint64_t mappings_left_out;       /* beyond the budget: code in these mappings has no symbols */
-    uint64_t files_left_out;          /* of other users: reading_time.h, module_cache.c */
+    uint64_t files_left_out;          /* of other users: reading_budget.h */
     bool has_locked_tables;           /* a program called mlockall() */
     uint32_t threads_without_slot;    /* not sampled: too many threads */
     uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */

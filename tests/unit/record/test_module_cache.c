@@ -239,8 +239,8 @@ static void rows_that_found_no_room_are_there_when_they_are_asked_for_again(void
 
 static void spend_all(struct fixture *fixture, uid_t uid)
 {
-    assert_true(reading_time_is_left(&fixture->store->time, uid, monotonic_ns()));
-    reading_time_spend(&fixture->store->time, uid, 1000 * READING_START_NS);
+    assert_true(reading_time_is_left(&fixture->store->budget.time, uid, monotonic_ns()));
+    reading_time_spend(&fixture->store->budget.time, uid, 1000 * READING_START_NS);
 }
 
 static void files_of_a_user_without_time_wait_for_another_user(void **state)
@@ -319,7 +319,7 @@ static void unwind_tables_of_other_users_have_a_limit_together(void **state)
         if (modules[i]->state == MODULE_UNREAD)
             module_cache_read(fixture->store, modules[i]);
         assert_int_equal(modules[i]->state, is_limited && i ? MODULE_NO_ROOM : MODULE_READ);
-        assert_in_range(fixture->store->cfi_bytes, is_limited ? 30 << 20 : 0, CFI_BYTES_MAX);
+        assert_in_range(fixture->store->budget.cfi_bytes, is_limited ? 30 << 20 : 0, CFI_BYTES_MAX);
     }
     assert_int_equal(module_cache_files_left_out(fixture->store), is_limited ? 2 : 0);
     known_module_release(modules[0]); /* makes room */

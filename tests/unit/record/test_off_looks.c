@@ -67,7 +67,7 @@ static void tear_down(struct fixture *f)
 
 static void set_time_left(struct fixture *f, int64_t left_ns)
 {
-    struct reading_time *time = &f->looks.modules.cache->time;
+    struct reading_time *time = &f->looks.modules.cache->budget.time;
     (void)reading_time_is_left(time, OTHER, monotonic_ns());
     time->users[0].left_ns = left_ns;
 }

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/containers/array.h"
-#include "record/account/reading_time.h"
+#include "record/tables/modules/reading_budget.h"
 #include "unwind/code/code_rows.h"
 #include "unwind/rows/compile.h"
 #include "wire/atomic.h"
@@ -21,8 +21,6 @@
 #define NO_ROOM_PAUSE_NS 1000000000
 /* Machine code of all modules together: ffmpeg's libraries without CFI take 30 MiB. */
 #define CODE_BYTES_MAX (UINT64_C(96) << 20)
-/* Unwind tables of the files of other users; Chromium has 30 MiB. Indexes take twice as much. */
-#define CFI_BYTES_MAX (UINT64_C(48) << 20)
 
 struct module_cache {
     struct row_allocator room;
@@ -30,12 +28,9 @@ struct module_cache {
     struct open_file_cache *open_files;
     struct known_module **modules;
     size_t count, capacity;
-    uint64_t rows_compiled, cfi_conflicts, files_left_out;
-    struct reading_time time; /* of users other than root */
-    uid_t payer;              /* of the present reading */
-    uint64_t begin_cpu_ns;
-    size_t code_bytes;  /* allocated by all code images */
-    uint64_t cfi_bytes; /* of the files of other users */
+    uint64_t rows_compiled, cfi_conflicts;
+    struct reading_budget budget;
+    size_t code_bytes; /* allocated by all code images */
     uint64_t uses;
 };
 
@@ -56,7 +51,7 @@ static void module_free(struct module_cache *store, struct known_module *module)
         return;
     row_allocator_free(&store->room, &module->blocks);
     store->code_bytes -= module->code ? code_image_memory(module->code) : 0;
-    store->cfi_bytes -= module->cfi_bytes;
+    reading_budget_drop_cfi(&store->budget, module);
     known_module_free(module);
 }
 
@@ -83,43 +78,7 @@ uint64_t module_cache_cfi_conflicts(const struct module_cache *store)
 
 uint64_t module_cache_files_left_out(const struct module_cache *store)
 {
-    return store->files_left_out;
-}
-
-/* The user of a recording can end it anyway. */
-static bool is_limited(uid_t uid)
-{
-    return uid != 0 && geteuid() == 0;
-}
-
-static bool has_time(struct module_cache *store, uid_t uid)
-{
-    return !is_limited(uid) || reading_time_is_left(&store->time, uid, monotonic_ns());
-}
-
-static void leave_out(struct module_cache *store, struct known_module *module)
-{
-    store->files_left_out += !module->is_left_out;
-    module->is_left_out = true;
-}
-
-/* False: no time left. */
-static bool begin_reading(struct module_cache *store, struct known_module *module)
-{
-    bool may_read = has_time(store, module->payers[0]);
-    store->payer = module->payers[may_read ? 0 : 1];
-    may_read |= has_time(store, store->payer);
-    if (!may_read)
-        leave_out(store, module);
-    store->begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    return may_read;
-}
-
-static void end_reading(struct module_cache *store)
-{
-    uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - store->begin_cpu_ns;
-    if (store->payer != 0)
-        reading_time_spend(&store->time, store->payer, cpu_ns);
+    return store->budget.files_left_out;
 }
 
 /* Evicts the least recently used module of this size range; false: all are in use. */
@@ -283,28 +242,26 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
 {
     if (module->is_filled[piece])
         return;
-    if (!begin_reading(store, module)) {
+    if (!reading_budget_begin(&store->budget, module)) {
         put_off(module, &module->is_requested[piece]);
         return;
     }
     compile(store, module, piece);
-    end_reading(store);
+    reading_budget_end(&store->budget);
 }
 
 /* Unused modules make room. */
 static int read_cfi(struct module_cache *store, struct known_module *module,
                     const struct elf_file *elf)
 {
-    if (!is_limited(store->payer))
-        return known_module_read_cfi(module, elf, UINT64_MAX);
     int err;
     do
-        err = known_module_read_cfi(module, elf, CFI_BYTES_MAX - store->cfi_bytes);
-    while (err == -E2BIG && store->cfi_bytes > 0 && forget_oldest(store, 1, SIZE_MAX));
+        err = known_module_read_cfi(module, elf, reading_budget_cfi_bytes(&store->budget));
+    while (err == -E2BIG && store->budget.cfi_bytes > 0 && forget_oldest(store, 1, SIZE_MAX));
     if (err == -E2BIG)
-        leave_out(store, module);
-    module->cfi_bytes = err == 0 ? unwind_module_bytes(module->unwind) : 0;
-    store->cfi_bytes += module->cfi_bytes;
+        reading_budget_leave_out(&store->budget, module);
+    if (err == 0)
+        reading_budget_hold_cfi(&store->budget, module);
     return err;
 }
 
@@ -330,7 +287,7 @@ struct elf_file *module_cache_open_file(const struct module_cache *store,
 
 void module_cache_read(struct module_cache *store, struct known_module *module)
 {
-    if (!begin_reading(store, module)) {
+    if (!reading_budget_begin(&store->budget, module)) {
         put_off(module, &module->is_cfi_requested);
         store_release(&module->state, MODULE_NO_ROOM);
         return;
@@ -338,20 +295,20 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
     struct elf_file *elf = module->unwind ? NULL : module_cache_open_file(store, module);
     read_module(store, module, elf);
     elf_close(elf);
-    end_reading(store);
+    reading_budget_end(&store->budget);
 }
 
 void module_cache_read_code(struct module_cache *store, struct known_module *module)
 {
     if (module->code_state == MODULE_READ)
         return;
-    if (!begin_reading(store, module)) {
+    if (!reading_budget_begin(&store->budget, module)) {
         put_off(module, &module->is_code_requested);
         store_release(&module->code_state, MODULE_NO_ROOM);
         return;
     }
     read_code(store, module);
-    end_reading(store);
+    reading_budget_end(&store->budget);
     for (size_t piece = 0; module->code && piece < module->piece_count; piece++)
         if (load_acquire(&module->is_requested[piece]))
             module_cache_compile(store, module, (uint32_t)piece);
@@ -419,11 +376,11 @@ struct known_module *module_cache_get(struct module_cache *store, const struct m
         return NULL;
     if (file->rights->uid != module->payers[0] && module->payers[1] != 0)
         module->payers[1] = file->rights->uid;
-    if (!module->is_opened && begin_reading(store, module)) {
+    if (!module->is_opened && reading_budget_begin(&store->budget, module)) {
         module->is_opened = true;
         module->rights = *file->rights;
         open_module(store, module, file);
-        end_reading(store);
+        reading_budget_end(&store->budget);
     }
     return use(store, module);
 }

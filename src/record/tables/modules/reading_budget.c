@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/tables/modules/reading_budget.h"
+
+#include "base/clock.h"
+
+#include <unistd.h>
+
+static bool is_limited(uid_t uid)
+{
+    return uid != 0 && geteuid() == 0;
+}
+
+static bool has_time(struct reading_budget *budget, uid_t uid)
+{
+    return !is_limited(uid) || reading_time_is_left(&budget->time, uid, monotonic_ns());
+}
+
+void reading_budget_leave_out(struct reading_budget *budget, struct known_module *module)
+{
+    budget->files_left_out += !module->is_left_out;
+    module->is_left_out = true;
+}
+
+bool reading_budget_begin(struct reading_budget *budget, struct known_module *module)
+{
+    bool may_read = has_time(budget, module->payers[0]);
+    budget->payer = module->payers[may_read ? 0 : 1];
+    may_read |= has_time(budget, budget->payer);
+    if (!may_read)
+        reading_budget_leave_out(budget, module);
+    budget->begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return may_read;
+}
+
+void reading_budget_end(struct reading_budget *budget)
+{
+    uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - budget->begin_cpu_ns;
+    if (budget->payer != 0)
+        reading_time_spend(&budget->time, budget->payer, cpu_ns);
+}
+
+uint64_t reading_budget_cfi_bytes(const struct reading_budget *budget)
+{
+    return is_limited(budget->payer) ? CFI_BYTES_MAX - budget->cfi_bytes : UINT64_MAX;
+}
+
+void reading_budget_hold_cfi(struct reading_budget *budget, struct known_module *module)
+{
+    module->cfi_bytes = is_limited(budget->payer) ? unwind_module_bytes(module->unwind) : 0;
+    budget->cfi_bytes += module->cfi_bytes;
+}
+
+void reading_budget_drop_cfi(struct reading_budget *budget, const struct known_module *module)
+{
+    budget->cfi_bytes -= module->cfi_bytes;
+}
