@@ -42,7 +42,7 @@ struct identity {
     pid_t pid;
     pid_t parent_pid; /* 0: as stated by the process */
     pid_t stated_pid; /* in the process' own pid namespace */
-    int memory_fd;    /* O_PATH; the caller closes the descriptor */
+    int memory_fd;    /* the caller closes the descriptor */
     /* Inodes of the pid namespaces of the process and its parent, 0 for the launcher's own; and the
      * pid of the process in the parent's namespace, if the two differ. */
     uint32_t namespace, parents_namespace;

@@ -34,6 +34,7 @@ static struct process *enter(struct handshake *handshake, const struct join *joi
 {
     const struct process_slot *stated = &join->stated;
     const struct identity *identity = &join->identity;
+    const struct tables_header *tables = &handshake->session->tables->header;
     /* The process states its CPU time at its start; the kernel's figure of now is the upper
      * bound. */
     uint64_t cpu_ns = proc_cpu_ns(identity->pid);
@@ -55,7 +56,7 @@ static struct process *enter(struct handshake *handshake, const struct join *joi
         .executable_id = join->original ? join->original->executable_id : join->executable.id,
     };
     take_name(stated->name, process.name);
-    handshake->has_command |= process.parent_pid == getpid();
+    handshake->has_command |= (uint32_t)process.parent_pid == tables->launcher_pid;
     handshake->has_inner_pids |= identity->stated_pid != identity->pid;
     return process_table_add(handshake->processes, &process);
 }
@@ -244,11 +245,29 @@ static void leave_outside(struct handshake *handshake, struct join *join,
     process_leave(handshake->watch, before, cpu_ns);
 }
 
+static void open_process(struct handshake *handshake, struct join *join, pid_t pid)
+{
+    struct process *before = find_before(handshake, pid);
+    join_open(join, pid, before);
+    join->is_near =
+        (before && !join->owns_pid_fd) ||
+        (join->facts.parent && membership_has(handshake->processes, join->facts.parent));
+}
+
 /* Opens the process that made the request. */
 static bool identify(struct handshake *handshake, struct join *join)
 {
-    return pid_namespace_identify(handshake->namespaces, &join->request, &join->identity) &&
-           join_open(join, find_before(handshake, join->identity.pid));
+    const pid_t stated = (pid_t)join->request.pid;
+    open_process(handshake, join, stated);
+    if (join_take_memory(join, handshake->session))
+        return join_map(join, handshake->session);
+    if (!pid_namespace_identify(handshake->namespaces, &join->request, &join->identity))
+        return false;
+    if (join->identity.pid != stated) {
+        join_close(join);
+        open_process(handshake, join, join->identity.pid);
+    }
+    return join_map(join, handshake->session);
 }
 
 /* A forked child runs its parent's program. The program before ends now, and is no original. */
@@ -292,8 +311,8 @@ static void take_request(struct handshake *handshake, struct join_request *reque
         return;
     }
     bool is_member = identify(handshake, &join) && join_load_statements(&join) &&
-                     membership_descends(handshake->session, handshake->processes,
-                                         join.identity.pid, join.facts.parent);
+                     (join.is_near || membership_descends(handshake->session, handshake->processes,
+                                                          join.identity.pid, join.facts.parent));
     if (is_member)
         look_at_program(handshake, &join);
     if (is_member && belongs_outside(handshake, &join))

@@ -7,33 +7,50 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct rights rights_of(const struct join *join)
-{
-    const struct pidfd_facts *facts = &join->facts;
-    return geteuid() == 0 && facts->is_known ? (struct rights){.uid = facts->uid, .gid = facts->gid}
-                                             : proc_rights_of_owner(join->identity.pid);
-}
-
-bool join_open(struct join *join, struct process *before)
+void join_open(struct join *join, pid_t pid, struct process *before)
 {
     join->before = before;
     join->owns_pid_fd = !before || before->pid_fd < 0;
-    join->pid_fd =
-        join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, join->identity.pid, 0) : before->pid_fd;
-    int err = target_memory_map(&join->memory, join->identity.memory_fd);
-    close(join->identity.memory_fd);
+    join->pid_fd = join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : before->pid_fd;
     join->facts = pidfd_facts_read(join->pid_fd);
-    join->rights = rights_of(join);
-    /* A memory of another user may be mapped there, but was not made there. */
-    return err == 0 && (geteuid() != 0 || join->memory->uid == join->rights.uid);
 }
 
 void join_close(struct join *join)
 {
     if (join->pid_fd >= 0 && join->owns_pid_fd)
         close(join->pid_fd);
+    join->pid_fd = -1;
     target_memory_release(join->memory);
     proc_maps_free(&join->mappings);
+}
+
+/* In a recording of root, a process of another user can state a descriptor of root's processes. */
+bool join_take_memory(struct join *join, const struct session *session)
+{
+    const pid_t pid = (pid_t)join->request.pid;
+    if (session->uid == 0 || !join->is_near || join->facts.uid != session->uid)
+        return false;
+    int fd = target_memory_take(session, join->pid_fd, &join->request);
+    join->identity = (struct identity){.pid = pid, .stated_pid = pid, .memory_fd = fd};
+    return fd >= 0;
+}
+
+static struct rights rights_of_root(const struct join *join)
+{
+    const struct pidfd_facts *facts = &join->facts;
+    return facts->is_known ? (struct rights){.uid = facts->uid, .gid = facts->gid}
+                           : proc_rights_of_owner(join->identity.pid);
+}
+
+bool join_map(struct join *join, const struct session *session)
+{
+    const bool is_root = session->uid == 0;
+    int err = target_memory_map(&join->memory, join->identity.memory_fd);
+    close(join->identity.memory_fd);
+    if (is_root)
+        join->rights = rights_of_root(join);
+    /* A memory of another user may be mapped there, but was not made there. */
+    return err == 0 && (!is_root || join->memory->uid == join->rights.uid);
 }
 
 bool join_load_statements(struct join *join)

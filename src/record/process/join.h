@@ -16,6 +16,7 @@ struct join {
     struct process_slot stated; /* a copy, with the ids of this namespace */
     struct identity identity;
     struct process *before; /* the program that an exec replaced; NULL: none */
+    bool is_near;           /* before, or the parent, is recorded and lives */
     int pid_fd;             /* -1: no descriptor is left */
     bool owns_pid_fd;       /* false: the pidfd is of the program before, or of the process */
     struct pidfd_facts facts;
@@ -26,10 +27,15 @@ struct join {
     struct proc_maps mappings;
 };
 
-/* Maps the memory of the identified process. The pidfd comes before the proofs. before: the program
- * that an exec replaced; NULL: none. False: the memory cannot be of the process. */
-bool join_open(struct join *join, struct process *before);
+/* The pidfd and the kernel's facts: before all proofs. before: the program that an exec replaced,
+ * in a living process; NULL: none. */
+void join_open(struct join *join, pid_t pid, struct process *before);
 void join_close(struct join *join);
+
+/* Takes the memory from the opened process. False: it may be another process than the request's. */
+bool join_take_memory(struct join *join, const struct session *session);
+/* Maps the memory of the identified process. False: the memory cannot be of the process. */
+bool join_map(struct join *join, const struct session *session);
 
 /* Takes the statements of the process. False: the process has stopped waiting, or has a reply. */
 bool join_load_statements(struct join *join);

@@ -50,13 +50,19 @@ static bool is_alive(const struct process *process)
     return end.fd >= 0 && poll(&end, 1, 0) == 0;
 }
 
+bool membership_has(const struct process_table *processes, pid_t pid)
+{
+    const struct process *process = process_find(processes, pid);
+    return process && is_alive(process);
+}
+
 /* The line of parents leads to the launcher, or to a proven descendant of the launcher. */
 static bool has_known_ancestor(const struct process_table *processes, pid_t pid, pid_t parent)
 {
+    const pid_t launcher = getpid();
     for (int i = 0; i < GENERATIONS_MAX && pid > 0; i++) {
-        const struct process *process = process_find(processes, pid);
         struct proc_stat stat;
-        if (pid == getpid() || (process && is_alive(process)))
+        if (pid == launcher || membership_has(processes, pid))
             return true;
         if (i == 0 && parent)
             pid = parent;

@@ -30,6 +30,8 @@ bool membership_maps(const struct session *session, pid_t pid, struct mapped_mem
 /* The session's requests are mapped, as in a forked child without a memory of its own. */
 bool membership_maps_session(const struct session *session, pid_t pid);
 
+/* The process is recorded, and lives. */
+bool membership_has(const struct process_table *processes, pid_t pid);
 /* The process descends from the command. parent: of the process; 0: unknown. */
 bool membership_descends(const struct session *session, const struct process_table *processes,
                          pid_t pid, pid_t parent);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -44,24 +45,46 @@ static size_t chunk_bytes(uint32_t chunk)
 }
 
 /* FUSE and network file systems are not contacted. */
-static bool look(int fd, const char *path, struct statx *status)
+static bool look(int fd, struct statx *status)
 {
-    return statx(fd, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
                  STATX_TYPE | STATX_INO | STATX_SIZE | STATX_UID, status) == 0;
+}
+
+static bool is_of_request(int fd, const struct session *session, const struct join_request *request)
+{
+    struct statx status;
+    return fd >= 0 && look(fd, &status) && status.stx_ino == request->memory_inode &&
+           makedev(status.stx_dev_major, status.stx_dev_minor) == session->memory_device;
+}
+
+/* The open file behind an O_PATH descriptor. */
+static int reopen(const struct session *session, int path_fd)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "%d", path_fd);
+    return openat(session->own_files, name, O_RDWR | O_CLOEXEC);
 }
 
 int target_memory_find(const struct session *session, pid_t pid, const struct join_request *request)
 {
     char path[64];
-    struct statx status;
     snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)pid, request->memory_fd);
-    int fd = open(path, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    if (look(fd, "", &status) && status.stx_ino == request->memory_inode &&
-        makedev(status.stx_dev_major, status.stx_dev_minor) == session->memory_device)
+    int place = open(path, O_PATH | O_CLOEXEC);
+    int fd = is_of_request(place, session, request) ? reopen(session, place) : -1;
+    if (place >= 0)
+        close(place);
+    return fd;
+}
+
+int target_memory_take(const struct session *session, int pid_fd,
+                       const struct join_request *request)
+{
+    int fd = (int)syscall(SYS_pidfd_getfd, pid_fd, request->memory_fd, 0);
+    if (is_of_request(fd, session, request))
         return fd;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return -1;
 }
 
@@ -70,7 +93,7 @@ static bool is_safe(int fd, struct statx *status)
 {
     int seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & SESSION_MEMORY_SEALS) == SESSION_MEMORY_SEALS &&
-           look(fd, "", status) && status->stx_size == sizeof(struct process_memory);
+           look(fd, status) && status->stx_size == sizeof(struct process_memory);
 }
 
 static int map(struct target_memory **out, int fd, const struct statx *status)
@@ -89,24 +112,10 @@ static int map(struct target_memory **out, int fd, const struct statx *status)
     return 0;
 }
 
-/* The open file behind an O_PATH descriptor. */
-static int reopen(int path_fd)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
-int target_memory_map(struct target_memory **out, int path_fd)
+int target_memory_map(struct target_memory **out, int fd)
 {
     struct statx status;
-    int fd = reopen(path_fd);
-    if (fd < 0)
-        return fd;
-    int err = is_safe(fd, &status) ? map(out, fd, &status) : -EPERM;
-    close(fd);
-    return err;
+    return is_safe(fd, &status) ? map(out, fd, &status) : -EPERM;
 }
 
 /* By its name and size. A request in the name of another process must not spoil a memfd there. */
@@ -118,19 +127,15 @@ static bool is_waiting_for_size(int fd)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     ssize_t length = readlink(path, link, sizeof(link));
     return length == sizeof(expected) - 1 && memcmp(link, expected, sizeof(expected) - 1) == 0 &&
-           look(fd, "", &status) && status.stx_size == 0;
+           look(fd, &status) && status.stx_size == 0;
 }
 
-int target_memory_set_size(int path_fd)
+int target_memory_set_size(int fd)
 {
-    int fd = reopen(path_fd);
-    if (fd < 0)
-        return fd;
     int err =
         is_waiting_for_size(fd) ? session_set_size(fd, sizeof(struct process_memory)) : -EPERM;
     if (err == 0 && fcntl(fd, F_ADD_SEALS, SESSION_MEMORY_SEALS) != 0)
         err = -errno;
-    close(fd);
     return err;
 }
 

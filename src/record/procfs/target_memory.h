@@ -3,7 +3,7 @@
  * The memory of a recorded process (struct process_memory), as mapped here. The process made the
  * memory, so this is where hostile descriptors end:
  *
- *     /proc/PID/fd/N ─ O_PATH, device and inode of the request ─▶ seals, size ─▶ mapped
+ *     /proc/PID/fd/N ─ O_PATH, device and inode of the request ─▶ opened ─▶ seals, size ─▶ mapped
  *
  * O_PATH and a statx() without synchronization open no device and reach no file system server.
  */
@@ -30,17 +30,20 @@ struct target_memory {
     uint8_t *chunks[TARGET_MEMORY_CHUNKS]; /* the first ring of each; NULL: not mapped */
 };
 
-/* An O_PATH descriptor of the requested memory, if the process has it at the stated descriptor;
+/* A descriptor of the requested memory, if the process has the memory at the stated descriptor;
  * -1: it has not, or the process is hidden or gone. */
 int target_memory_find(const struct session *session, pid_t pid,
                        const struct join_request *request);
+/* The same by the pidfd, in a fifth of the time (3 us instead of 17). Closing the descriptor of
+ * another file may contact a file system server: only for requests of rec's own user. */
+int target_memory_take(const struct session *session, int pid_fd,
+                       const struct join_request *request);
 
-/* Maps the memory, with one user. path_fd: of target_memory_find(). -EPERM: the memory is not
- * sealed, or of another size. */
-int target_memory_map(struct target_memory **out, int path_fd);
+/* Maps the memory, with one user. -EPERM: the memory is not sealed, or of another size. */
+int target_memory_map(struct target_memory **out, int fd);
 
 /* Gives an empty memory its size and seals. -EPERM: not empty, or of another name. */
-int target_memory_set_size(int path_fd);
+int target_memory_set_size(int fd);
 
 struct target_memory *target_memory_use(struct target_memory *memory);
 /* Unmaps after the last use. NULL: no effect. */

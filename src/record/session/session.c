@@ -112,7 +112,10 @@ static const char *limit_hint(int err)
 
 int session_open(struct session *session, const struct session_config *config, struct error *error)
 {
-    *session = (struct session){.tables_fd = -1, .requests_fd = -1};
+    *session = (struct session){.tables_fd = -1,
+                                .requests_fd = -1,
+                                .uid = geteuid(),
+                                .own_files = open("/proc/self/fd", O_PATH | O_CLOEXEC)};
     unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW;
     int err =
         make_memory("rec-tables", sizeof(struct tables), seals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
@@ -148,7 +151,9 @@ void session_close(struct session *session)
         close(session->tables_fd);
     if (session->requests_fd >= 0)
         close(session->requests_fd);
-    *session = (struct session){.tables_fd = -1, .requests_fd = -1};
+    if (session->own_files >= 0)
+        close(session->own_files);
+    *session = (struct session){.tables_fd = -1, .requests_fd = -1, .own_files = -1};
 }
 
 void session_beat(struct session *session)

@@ -14,6 +14,8 @@ struct session {
     struct tables *tables; /* only the launcher maps the tables writable */
     struct requests *requests;
     dev_t memory_device; /* of all memfds */
+    uid_t uid;           /* effective, of the launcher */
+    int own_files;       /* /proc/self/fd; -1: /proc is not mounted */
     uint64_t token;
     const char *sampler_path; /* for LD_PRELOAD; borrowed */
 };

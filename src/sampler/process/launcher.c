@@ -33,13 +33,15 @@ bool launcher_await(uint32_t *word, uint32_t value, uint64_t longest_ns)
 {
     const struct tables_header *header = &process.tables->header;
     uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    uint64_t deadline_ns = clock_ns(CLOCK) + longest_ns;
+    uint64_t deadline_ns = 0;
     ring_doorbell();
     for (;;) {
         uint32_t now = load_acquire(word);
         if ((int32_t)(now - value) >= 0)
             return true;
         uint64_t time_ns = clock_ns(CLOCK);
+        if (deadline_ns == 0)
+            deadline_ns = time_ns + longest_ns;
         if (time_ns >= deadline_ns || load_relaxed(&header->stop))
             return give_up(heartbeat_ticks);
         uint64_t left_ns = deadline_ns - time_ns;

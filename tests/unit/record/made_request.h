@@ -68,7 +68,7 @@ static inline bool was_answered(const struct fixture *fixture)
 }
 
 /* A child, or a process left to init, that has the test's memory at its descriptor. */
-static inline pid_t start_other(struct fixture *fixture, bool maps, bool is_left)
+static inline pid_t start_other_as(struct fixture *fixture, bool maps, bool is_left, uid_t uid)
 {
     int ready[2];
     assert_int_equal(pipe(ready), 0);
@@ -81,6 +81,8 @@ static inline pid_t start_other(struct fixture *fixture, bool maps, bool is_left
             usleep(1000);
         if (!maps)
             munmap(fixture->memory.shared, sizeof(struct process_memory));
+        if (uid != geteuid() && setresuid(uid, uid, uid) != 0)
+            _exit(1);
         pid = getpid();
         (void)!write(ready[1], &pid, sizeof(pid));
         pause();
@@ -91,6 +93,11 @@ static inline pid_t start_other(struct fixture *fixture, bool maps, bool is_left
     close(ready[0]);
     close(ready[1]);
     return pid;
+}
+
+static inline pid_t start_other(struct fixture *fixture, bool maps, bool is_left)
+{
+    return start_other_as(fixture, maps, is_left, geteuid());
 }
 
 /* A recorded process with code at 0x1234000. */

@@ -5,7 +5,9 @@
  */
 #include "made_request.h"
 
+#include <dirent.h>
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,6 +162,57 @@ static void a_process_maps_its_memory_and_descends_from_the_command(void **state
     }
 }
 
+static size_t open_files(void)
+{
+    size_t count = 0;
+    DIR *files = opendir("/proc/self/fd");
+    assert_non_null(files);
+    while (readdir(files))
+        count++;
+    closedir(files);
+    return count;
+}
+
+static void a_descriptor_of_another_file_is_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct join_request request = {.memory_fd = (uint32_t)fixture->memory.fd,
+                                   .memory_inode = fixture->memory.inode};
+    int pid_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    int fd = target_memory_take(&fixture->session, pid_fd, &request);
+    assert_true(fd >= 0);
+    close(fd);
+    size_t count_before = open_files();
+    request.memory_inode++;
+    assert_int_equal(target_memory_take(&fixture->session, pid_fd, &request), -1);
+    request.memory_fd = UINT32_MAX;
+    assert_int_equal(target_memory_take(&fixture->session, pid_fd, &request), -1);
+    assert_int_equal(open_files(), count_before);
+    close(pid_fd);
+}
+
+/* In a recording of root, a request may state a descriptor of any process of root. */
+static void only_the_user_of_the_recording_gives_descriptors_by_pidfd(void **state)
+{
+    struct fixture *fixture = *state;
+    const uid_t user = geteuid() ? geteuid() : 65534;
+    const struct {
+        uid_t recording_uid;
+        bool is_left, is_taken;
+    } cases[] = {{user, true, false}, {user, false, true}, {0, false, false}, {1, false, false}};
+    enter_other(fixture, getpid(), (int)syscall(SYS_pidfd_open, getpid(), 0));
+    close(fixture->session.own_files); /* needed to open what was found in /proc */
+    fixture->session.own_files = -1;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fixture->session.uid = cases[i].recording_uid;
+        pid_t pid = start_other_as(fixture, true, cases[i].is_left, user);
+        ask(fixture, pid);
+        assert_int_equal(was_answered(fixture), cases[i].is_taken);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
 /* A process of another user was handed the memory, and may even map it. */
 static void a_memory_of_another_user_is_refused(void **state)
 {
@@ -293,6 +346,8 @@ int main(void)
         TEST(a_file_that_is_no_memory_is_not_opened),
         TEST(an_empty_memory_gets_its_size_on_request),
         TEST(a_process_maps_its_memory_and_descends_from_the_command),
+        TEST(a_descriptor_of_another_file_is_given_back),
+        TEST(only_the_user_of_the_recording_gives_descriptors_by_pidfd),
         TEST(a_memory_of_another_user_is_refused),
         TEST(a_request_in_the_name_of_an_answered_process_changes_nothing),
         TEST(a_withdrawn_request_is_not_answered),
