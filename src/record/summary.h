@@ -133,6 +133,7 @@ struct record_summary {
     const char *engine_reason;        /* why not perf-trap; NULL */
     bool lacks_sampler;               /* the sampler cannot record the command, or not its events */
     char target[RECORD_TARGET_BYTES]; /* of a recording from outside; empty: a command */
+    bool has_several_targets;
     const char *event; /* of the samples, borrowed from the options; NULL: CPU time */
     bool off_cpu_only; /* samples were not requested */
     uint32_t frequency_requested;

@@ -114,7 +114,7 @@ class Stacks(Attached):
         self.assert_whole_work(run, "existing_work")
 
     def test_later_threads_and_children(self):
-        target = self.start(rec.target("attached"), 5, 1, 3, "later", **as_nobody())
+        target = self.start(rec.target("attached"), 30, 1, 3, "later", **as_nobody())
         run = self.attach("-p", target.pid, "--duration", "2", **as_nobody())
         self.assert_complete(run)
         for function in ("existing_work", "later_work", "child_work"):
@@ -134,7 +134,7 @@ class Stacks(Attached):
         self.assertLess(run.share_of("[between samples]"), 15)
 
     def test_only_the_process(self):
-        target = self.start(rec.target("attached"), 5, 1, 3, "later", **as_nobody())
+        target = self.start(rec.target("attached"), 30, 1, 3, "later", **as_nobody())
         run = self.attach("-p", target.pid, "-i", "--duration", "2", **as_nobody())
         self.assertGreater(run.share_of("later_work"), 10)
         self.assertEqual(run.share_of("child_work"), 0)
@@ -143,6 +143,7 @@ class Stacks(Attached):
         pids = [self.start(rec.target("attached"), 30, 1, 0, **as_nobody()).pid for _ in range(2)]
         run = self.attach("-p", f"{pids[0]},{pids[1]}", "--duration", "0.5", **as_nobody())
         self.assertEqual({process["pid"] for process in run.info["processes"]}, set(pids))
+        self.assertRegex(run.stderr, rb"\Arec: process \d+ \(attached\) and 1 more were recorded for ")
 
     def test_programs_executed_by_children(self):
         loop = f"echo ready; while :; do {rec.target('short_run')} 50; done"

@@ -37,6 +37,12 @@ static bool is_attached(const struct run_summary *run)
     return run->result->summary.target[0] != '\0';
 }
 
+static const char *ran(const struct run_summary *run)
+{
+    bool are_several = run->result->summary.has_several_targets;
+    return !is_attached(run) ? "ran" : are_several ? "were recorded for" : "was recorded for";
+}
+
 static struct run_summary_ending ending(const struct run_summary *run)
 {
     struct run_summary_ending none = {""}, ended = {"ended"}, running = {"still running"};
@@ -49,10 +55,10 @@ static int print_ran(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
     struct run_summary_ending end = ending(run);
-    log_info("%s %s %s and used %s CPU (%s %s, %s %s)%s%s", run->command,
-             is_attached(run) ? "was recorded for" : "ran", format_duration(summary->wall_ns).text,
-             format_duration(summary->cpu_billed_ns).text, format_count(summary->threads).text,
-             plural(summary->threads, "thread", "threads"), format_count(summary->processes).text,
+    log_info("%s %s %s and used %s CPU (%s %s, %s %s)%s%s", run->command, ran(run),
+             format_duration(summary->wall_ns).text, format_duration(summary->cpu_billed_ns).text,
+             format_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
+             format_count(summary->processes).text,
              plural(summary->processes, "process", "processes"), end.text[0] ? ", " : "", end.text);
     return 1;
 }

@@ -16,20 +16,24 @@
 
 enum { CHILDREN_MAX = 1024 };
 
-static void name_system(const struct record_options *options, char target[RECORD_TARGET_BYTES])
+static void name_system(const struct record_options *options, struct record_summary *summary)
 {
+    char *target = summary->target;
+    summary->has_several_targets = options->processors && strpbrk(options->processors, ",-");
     if (options->cgroup)
         snprintf(target, RECORD_TARGET_BYTES, "cgroup %s", options->cgroup);
     else if (options->processors)
         snprintf(target, RECORD_TARGET_BYTES, "processor%s %s",
-                 strpbrk(options->processors, ",-") ? "s" : "", options->processors);
+                 summary->has_several_targets ? "s" : "", options->processors);
     else
         snprintf(target, RECORD_TARGET_BYTES, "the system");
 }
 
 static void name_running(const struct record_options *options, const struct target_facts *first,
-                         char target[RECORD_TARGET_BYTES])
+                         struct record_summary *summary)
 {
+    char *target = summary->target;
+    summary->has_several_targets = options->target_count > 1;
     const char *kind = options->targets_are_threads ? "thread" : "process";
     int size = snprintf(target, RECORD_TARGET_BYTES, "%s %d", kind, (int)options->targets[0]);
     if (first->inner_id)
@@ -46,14 +50,14 @@ int attach_targets_check(const struct record_options *options, const struct own_
 {
     int err = 0;
     if (options->records_system)
-        name_system(options, summary->target);
+        name_system(options, summary);
     else if (options->user)
         snprintf(summary->target, sizeof(summary->target), "user %s", options->user);
     for (size_t i = 0; err == 0 && !options->user && i < options->target_count; i++) {
         struct target_facts facts = target_facts_read(options->targets[i]);
         err = refusal_check(&facts, own, options->targets[i], options->targets_are_threads, error);
         if (i == 0)
-            name_running(options, &facts, summary->target);
+            name_running(options, &facts, summary);
     }
     return err;
 }
