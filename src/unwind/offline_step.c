@@ -140,6 +140,17 @@ static bool is_chain_cut(const struct offline_walk *walk, const struct stack_fra
     return frame->is_return_address && fp % 8 == 0 && fp >= hi && fp - hi < FRAME_BYTES_MAX;
 }
 
+/* The first frame of a stack made by the program, in JIT code, reached by a frame record with an FP
+ * of 0 (System V ABI for x86-64, 3.4.1). Code of files may use FP for other values. */
+static bool is_end_of_chain(const struct offline_walk *walk, const struct stack_frame *frame)
+{
+    const struct code_map *code = walk->map->code;
+    struct code_place place;
+    return walk->chain_end_sp == frame->regs.sp && frame->regs.fp == 0 && code &&
+           code_of(walk).is_made_stack && code->find(code->context, frame->regs.pc - 1, &place) &&
+           !place.image;
+}
+
 /* A step by frame pointer alone: a guess, so the caller must be code. */
 static enum unwind_result step_by_frame_pointer(struct offline_walk *walk,
                                                 struct stack_frame *frame)
@@ -147,6 +158,11 @@ static enum unwind_result step_by_frame_pointer(struct offline_walk *walk,
     struct unwind_regs caller = frame->regs;
     if (!frame->fp_is_known)
         return UNWIND_NO_ROW;
+    if (is_end_of_chain(walk, frame)) {
+        frame->regs.pc++; /* put there by the program: no call precedes the address */
+        walk->evidence = CALLER_IS_ROOT;
+        return UNWIND_END;
+    }
     if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
         return is_chain_cut(walk, frame) ? UNWIND_OFF_STACK : UNWIND_NO_ROW;
     caller.pc = code_address(walk, caller.pc);
@@ -155,6 +171,7 @@ static enum unwind_result step_by_frame_pointer(struct offline_walk *walk,
         return UNWIND_NO_ROW;
     frame->regs = caller;
     frame->all = frame->all_inside = NULL;
+    walk->chain_end_sp = caller.fp == 0 ? caller.sp : 0;
     walk->has_lost_sp = !keeps_sp(walk);
     return UNWIND_OK;
 }

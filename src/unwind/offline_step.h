@@ -18,8 +18,9 @@ struct offline_walk {
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
     bool has_lost_sp;
-    bool is_interrupted; /* a signal interrupted the frame; its stack may be another one */
-    bool leads_nowhere;  /* the last frame pointer step led to unmapped code */
+    bool is_interrupted;   /* a signal interrupted the frame; its stack may be another one */
+    bool leads_nowhere;    /* the last frame pointer step led to unmapped code */
+    uint64_t chain_end_sp; /* of the frame behind the last frame record with an FP of 0; 0: none */
     enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
     struct offline_callers searched;
     size_t inferred_fps;

@@ -149,6 +149,14 @@ class ProgramState(rec.Case):
         self.assertTrue(deep)
         self.assertEqual({stack[1] for stack in deep}, {root})
 
+    def test_a_frame_pointer_of_0_is_in_the_first_frame_of_a_stack(self):
+        for options in ([], ["--engine=perf-ring"]):
+            run = self.recorded(rec.target("foreign_stack"), "300", "ended", rec_options=["-q", "-F", "999", *options])
+            self.assertGreater(run.complete_percent(), 90, run.summary)
+            deep = {stack: weight for stack, weight in run.stacks().items() if len(stack) > 100}
+            whole = sum(weight for stack, weight in deep.items() if len(stack) == 192)
+            self.assertGreater(whole, 0.9 * sum(deep.values()), "deep() 190 times below the first function")
+
     def test_a_function_interrupted_on_another_stack_is_no_root(self):
         self.need_engine("perf-ring")
         run = self.recorded(rec.target("alternate_stack"), "300", rec_options=["-q", "--engine=perf-ring"])

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * foreign_stack MILLISECONDS [copied|computed|in-thread]: a program that goes on on a stack it made itself, as
- * Lisp systems do: four pages deep, in code with frame pointers and without CFI; copied: of memory
- * that no file holds; computed: the first function has CFI, and its CFA is in memory of the stack
- * before; in-thread: in another thread than the main one.
+ * foreign_stack MILLISECONDS [copied|ended|computed|in-thread]: a program that goes on on a stack it
+ * made itself, as Lisp systems do: four pages deep, in code with frame pointers and without CFI; copied: of
+ * memory that no file holds; ended: the same, and the first function there, too, with a frame pointer of 0,
+ * as in Erlang's processes; computed: the first function has CFI, and its CFA is in memory of the stack before;
+ * in-thread: in another thread than the main one.
  */
 #include "burn.h"
 
@@ -30,7 +31,6 @@ __asm__(".text\n"
         "  jnz 1b\n"
         "2: leave\n"
         "  ret\n"
-        "deep_end:\n"
         "call_on:\n"
         "  push %rbp\n"
         "  mov %rsp, %rbp\n"
@@ -41,6 +41,22 @@ __asm__(".text\n"
         "  call *%rax\n"
         "  leave\n"
         "  ret\n"
+        "call_ended:\n"
+        "  push %rbp\n"
+        "  push %rbx\n"
+        "  mov %rsp, %rbx\n"
+        "  mov %rdi, %rsp\n"
+        "  mov %rsi, %rax\n"
+        "  mov %rdx, %rdi\n"
+        "  mov %rcx, %rsi\n"
+        "  xor %ebp, %ebp\n"
+        "  call *%rax\n"
+        "  mov %rbx, %rsp\n"
+        "  pop %rbx\n"
+        "  pop %rbp\n"
+        "  ret\n"
+        "code_end:\n"
+        "  ud2\n"
         "call_computed:\n"
         "  .cfi_startproc\n"
         "  push %rbp\n"
@@ -59,9 +75,9 @@ __asm__(".text\n"
         "  .cfi_def_cfa %rsp, 8\n"
         "  ret\n"
         "  .cfi_endproc\n");
-extern const char deep[], deep_end[];
+extern const char deep[], code_end[];
 typedef void caller(char *stack_end, const void *function, uint64_t frames, uint64_t rounds);
-caller call_on, call_computed;
+caller call_on, call_ended, call_computed;
 
 static bool is_mode(int argc, char **argv, const char *mode)
 {
@@ -72,7 +88,7 @@ static const void *copy_of_deep(void)
 {
     void *code =
         mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return code == MAP_FAILED ? NULL : memcpy(code, deep, (size_t)(deep_end - deep));
+    return code == MAP_FAILED ? NULL : memcpy(code, deep, (size_t)(code_end - deep));
 }
 
 static uint64_t end_ns;
@@ -90,12 +106,15 @@ int main(int argc, char **argv)
 {
     pthread_t thread;
     end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
-    function = is_mode(argc, argv, "copied") ? copy_of_deep() : deep;
+    bool is_ended = is_mode(argc, argv, "ended");
+    function = is_ended || is_mode(argc, argv, "copied") ? copy_of_deep() : deep;
     call = is_mode(argc, argv, "computed") ? call_computed : call_on;
     char *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!function || stack == MAP_FAILED)
         return 1;
+    if (is_ended)
+        call = (caller *)((uintptr_t)function + (uintptr_t)call_ended - (uintptr_t)deep);
     if (!is_mode(argc, argv, "in-thread"))
         work(stack);
     else if (pthread_create(&thread, NULL, work, stack) != 0 || pthread_join(thread, NULL) != 0)

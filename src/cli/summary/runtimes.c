@@ -20,7 +20,8 @@ static const struct runtime runtimes[] = {
      "use java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or jcmd PID "
      "Compiler.perfmap during the recording"},
     {"node", NULL, false, NULL, "use node --perf-basic-prof"},
-    {"beam.smp", NULL, true, "Erlang code runs on separate stacks, of Erlang processes",
+    {"beam.smp", NULL, true,
+     "stacks of Erlang processes: erl +JPperf true sets up frame pointers in Erlang code",
      "use erl +JPperf true"},
     {"libcoreclr.so", NULL, false, NULL, "set DOTNET_PerfMapEnabled=1"},
     {"luajit", NULL, false,

@@ -152,7 +152,8 @@ static bool find_main_stack(struct ring_process *process)
     return process->stack_start_avma != 0;
 }
 
-/* For the first incomplete stack of a thread: few programs have stacks of their own. */
+/* For the first incomplete stack of a thread: few programs have stacks of their own. For the first
+ * stack in a process with fibers: only a stack made by the program starts at a fiber's function. */
 static bool find_own_stack(struct ring_source *source, struct ring_process *process,
                            const struct ring_record *record)
 {
@@ -168,6 +169,8 @@ static bool walk(struct ring_source *source, struct ring_process *process,
     if (!process->has_map)
         ring_maps_read(&source->maps, process, process->process.start_ns);
     ring_maps_read_files(&source->maps, process, record->time_ns);
+    if (process->has_fibers)
+        (void)find_own_stack(source, process, record);
     if (!ring_unwind(&source->unwinder, process, record, sample))
         return false;
     if (!sample->is_complete && find_own_stack(source, process, record))

@@ -40,10 +40,8 @@ static bool choose_stack(struct walk *walk)
 {
     const struct thread_state *thread = walk->thread;
     uint64_t sp = walk->regs.sp;
-    uint64_t start = thread->stack_start_avma;
-    uint64_t end = thread->stack_end_avma;
-    walk->is_foreign = false;
-    walk->is_context = false;
+    uint64_t start = thread->stack_start_avma, end = thread->stack_end_avma;
+    walk->is_foreign = walk->is_context = false;
     if (sp < start || sp >= end) {
         const stack_t *stack = &walk->context->uc_stack;
         for (int i = 0; i < 2 && !is_within(stack, sp); i++)
@@ -133,6 +131,8 @@ static enum walk_end step_without_cfi(struct walk *walk, uint32_t rule)
         return WALK_NO_CFI;
     if (!unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
         return end_astray(walk);
+    if (walk->is_foreign && caller.fp == 0) /* maybe the coroutine's first frame */
+        return WALK_SEARCH;
     walk->regs = caller;
     return WALK_ENDS;
 }

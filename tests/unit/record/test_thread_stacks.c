@@ -67,7 +67,9 @@ static void check_thread(void *stack)
     const struct looked looked = start_thread(&thread, stack);
     const pid_t pid = getpid();
     assert_false(thread_stacks_is_elsewhere(&stacks, pid, looked.tid, (uintptr_t)&thread));
+    assert_false(thread_stacks_is_known(&stacks, pid, looked.tid));
     assert_true(thread_stacks_read(&stacks, pid, looked.tid));
+    assert_true(thread_stacks_is_known(&stacks, pid, looked.tid));
     assert_false(thread_stacks_read(&stacks, pid, looked.tid));
     assert_false(thread_stacks_is_elsewhere(&stacks, pid, looked.tid, looked.sp));
     assert_false(thread_stacks_is_elsewhere(&stacks, pid, looked.tid, looked.low_avma));

@@ -222,6 +222,21 @@ static void a_return_address_of_0_on_an_unknown_stack_ends_a_fiber(void **state)
     munmap(page, 8192);
 }
 
+/* Frame records with an FP of 0 in the first one, as in stacks of Erlang processes. */
+static void a_chain_of_frame_pointers_that_ends_at_0_is_for_the_launcher(void **state)
+{
+    (void)state;
+    uint64_t *page = make_coroutine_page();
+    page[502] = 0;
+    page[503] = NO_CFI;
+    interrupted_at(NO_CFI, (uint64_t)(uintptr_t)&page[500], (uint64_t)(uintptr_t)&page[502]);
+    assert_int_equal(walk_and_read().header.kind, RECORD_COPY);
+    /* A register that holds 0 is no chain. */
+    interrupted_at(NO_CFI, (uint64_t)(uintptr_t)&page[500], 0);
+    assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
+    munmap(page, 8192);
+}
+
 static void a_frame_pointer_that_leaves_the_known_page_is_no_lack_of_cfi(void **state)
 {
     (void)state;
@@ -517,6 +532,7 @@ int main(void)
         TEST(a_stack_pointer_that_the_kernel_need_not_have_written_at_gives_the_leaf),
         TEST(of_an_unknown_stack_one_page_is_read),
         TEST(a_return_address_of_0_on_an_unknown_stack_ends_a_fiber),
+        TEST(a_chain_of_frame_pointers_that_ends_at_0_is_for_the_launcher),
         TEST(a_frame_pointer_that_leaves_the_known_page_is_no_lack_of_cfi),
         TEST(a_context_ends_where_makecontext_let_it_begin),
         TEST(the_alternate_stack_is_a_known_one),

@@ -9,20 +9,17 @@
  * arch/x86/mm/mmap.c, Linux 6.18). */
 #define MAIN_STACK_BYTES (UINT64_C(128) << 20)
 
-static bool is_elsewhere_in_main(const struct ring_process *process, uint64_t sp)
-{
-    return process->is_stack_known && process->stack_start_avma != 0 &&
-           process->stack_start_avma - sp > MAIN_STACK_BYTES;
-}
-
-/* The stack of a fiber, made by the program. */
+/* The stack of a fiber, made by the program. Of an unknown own stack the sampler's samples decide.
+ */
 static bool is_made_stack(const struct ring_unwinder *unwinder, const struct ring_process *process,
                           const struct ring_record *record, uint64_t sp)
 {
-    if (record->tid == record->pid)
-        return process->has_fibers || is_elsewhere_in_main(process, sp);
-    return process->has_fibers || thread_stacks_is_elsewhere(&unwinder->stacks, (pid_t)record->pid,
-                                                             (pid_t)record->tid, sp);
+    const pid_t pid = (pid_t)record->pid, tid = (pid_t)record->tid;
+    if (tid == pid && process->stack_start_avma != 0)
+        return process->stack_start_avma - sp > MAIN_STACK_BYTES;
+    if (tid != pid && thread_stacks_is_known(&unwinder->stacks, pid, tid))
+        return thread_stacks_is_elsewhere(&unwinder->stacks, pid, tid, sp);
+    return process->has_fibers;
 }
 
 /* The walk needs bytes behind the copy. In a page fault at SP, the kernel copies nothing. */

@@ -46,6 +46,12 @@ bool thread_stacks_read(struct thread_stacks *stacks, pid_t pid, pid_t tid)
     return true;
 }
 
+bool thread_stacks_is_known(const struct thread_stacks *stacks, pid_t pid, pid_t tid)
+{
+    const struct thread_stack *stack = find(stacks, pid, tid);
+    return stack && stack->end_avma;
+}
+
 bool thread_stacks_is_elsewhere(const struct thread_stacks *stacks, pid_t pid, pid_t tid,
                                 uint64_t sp)
 {

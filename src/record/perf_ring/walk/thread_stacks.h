@@ -25,6 +25,7 @@ struct thread_stacks {
 
 /* Reads where the own stack is; once for each thread. True: for the first time. */
 bool thread_stacks_read(struct thread_stacks *stacks, pid_t pid, pid_t tid);
+bool thread_stacks_is_known(const struct thread_stacks *stacks, pid_t pid, pid_t tid);
 /* Whether SP is known to be elsewhere. */
 bool thread_stacks_is_elsewhere(const struct thread_stacks *stacks, pid_t pid, pid_t tid,
                                 uint64_t sp);
