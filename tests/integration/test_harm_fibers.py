@@ -34,7 +34,10 @@ class Fibers(rec.Case):
         for rate in (999, 9999):
             with self.subTest(rate=rate):
                 run = self.record_fibers("-F", rate)
-                self.assertGreater(run.complete_percent(), 97 if rate == 999 else 99, run.summary)
+                # Before perf-ring takes over: longer on a busy machine, where rec waits for a processor.
+                before = run.count("cut.foreign-stack")
+                self.assertLess(before, 0.1 * run.count("samples"), run.summary)
+                self.assertGreater(run.count("complete"), 0.99 * (run.count("samples") - before), run.summary)
                 whole = {stack[1:]: weight for stack, weight in run.stacks().items()
                          if "[truncated]" not in stack and any(name.startswith("step_") for name in stack)}
                 self.assertEqual([stack for stack in whole if not is_true(stack)], [])

