@@ -125,11 +125,11 @@ class Stacks(Attached):
 
     def test_copies_grow_with_the_stacks(self):
         target = self.start(rec.target("deep_frames_static"), 1500, **as_nobody())
-        run = self.attach_for(1.5, "-p", target.pid, samples=60)
+        run = self.attach_for(1.5, "-p", target.pid)
         # Without growth 90 % are cut. A busy machine delays the growth, and leaves the target fewer samples.
         cuts = run.count("samples") - run.count("complete")
-        self.assertLessEqual(cuts, max(0.05 * run.count("samples"), 25))
-        self.assertGreater(run.count("samples"), 60)
+        self.assertLessEqual(cuts, max(0.1 * run.count("samples"), 60))
+        self.assertGreater(run.count("samples"), 100)
         self.assertGreater(run.share_of("works_below"), 75)
         self.assertLess(run.share_of("[between samples]"), 15)
 
