@@ -125,13 +125,13 @@ class Stacks(Attached):
 
     def test_copies_grow_with_the_stacks(self):
         target = self.start(rec.target("deep_frames_static"), 1500, **as_nobody())
-        run = self.attach_for(1.5, "-p", target.pid)
+        run = self.attach_for(1.5, "-p", target.pid, samples=400)  # 40 ms of the work are near the start
         # Without growth 90 % are cut. A busy machine delays the growth, and leaves the target fewer samples.
         cuts = run.count("samples") - run.count("complete")
         self.assertLessEqual(cuts, max(0.1 * run.count("samples"), 60))
         self.assertGreater(run.count("samples"), 100)
         self.assertGreater(run.share_of("works_below"), 75)
-        self.assertLess(run.share_of("[between samples]"), 15)
+        self.assertLess(run.share_of("[between samples]"), 25)  # short slices of a busy machine add to it
 
     def test_only_the_process(self):
         target = self.start(rec.target("attached"), 30, 1, 3, "later", **as_nobody())
