@@ -89,12 +89,16 @@ static const char *find_kernel(const void *context, uint64_t avma, uint64_t *sta
     return range->name;
 }
 
+/* Few stacks, in a recording of waits alone. */
+enum { BRIEF_LOOKS_MAX = 16 };
+
 /* Waits alone have few frames in libraries: not worth reading the compressed debug info of the C
  * library, 10 ms. */
 static bool is_brief(const struct record_request *request, const struct record_result *result)
 {
-    bool has_outputs = request->outputs.count > 0;
-    return result->summary.samples == 0 && !result->summary.off_cpu_only && !has_outputs;
+    const struct record_summary *summary = &result->summary;
+    bool has_few_stacks = !summary->off_cpu_only || summary->off_cpu.looks <= BRIEF_LOOKS_MAX;
+    return summary->samples == 0 && has_few_stacks && request->outputs.count == 0;
 }
 
 /* Symbolizes the capture and writes the other formats. */
