@@ -11,6 +11,7 @@
 #include "convert/jit/jit_bytes.h"
 #include "convert/jit/jits.h"
 #include "convert/symbolize/lib_symbols.h"
+#include "elf/elf_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,6 +102,7 @@ static int run_job(struct code *code, const struct code_job *job, struct error *
     workers.answer_limit_bytes = ANSWER_BYTES_MAX;
     lib_symbols_set_directories(&workers.limits, job->options);
     disassembler_prepare();
+    elf_stream_prepare();
     workers_run(&workers);
     return running.err;
 }

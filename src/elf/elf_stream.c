@@ -4,15 +4,35 @@
 #include <errno.h>
 
 #ifdef REC_HAVE_ISAL
+#include "base/loaded_library.h"
 #include "elf/decompress.h"
 #include "elf/elf_internal.h"
 
 #include <elf.h>
-#include <isa-l/igzip_lib.h>
+#include <isa-l.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK_BYTES = 1 << 15 };
+
+static struct {
+    bool was_tried, is_there;
+    __typeof__(isal_inflate_init) *init;
+    __typeof__(isal_inflate) *inflate;
+} library;
+
+/* The soname has the version of the headers. */
+void elf_stream_prepare(void)
+{
+    static const struct library_function functions[] = {{"isal_inflate_init", &library.init},
+                                                        {"isal_inflate", &library.inflate}};
+    char file[32];
+    snprintf(file, sizeof(file), "libisal.so.%d", ISAL_MAJOR_VERSION);
+    if (!library.was_tried)
+        library.is_there = library_load(file, functions, sizeof(functions) / sizeof(functions[0]));
+    library.was_tried = true;
+}
 
 struct elf_stream {
     const struct elf_file *elf;
@@ -31,7 +51,7 @@ int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
     uint8_t header[sizeof(Elf64_Chdr)];
     uint32_t method;
     uint64_t bytes;
-    if (!(section->flags & SHF_COMPRESSED) || section->bytes < sizeof(header))
+    if (!library.is_there || !(section->flags & SHF_COMPRESSED) || section->bytes < sizeof(header))
         return -ENOTSUP;
     int err = elf_read_at(elf, section->offset, header, sizeof(header));
     struct cursor c = cursor_of(header, sizeof(header));
@@ -52,7 +72,7 @@ int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
     stream->bytes = bytes;
     stream->ready_bytes = 0;
     stream->may_have_more = false;
-    isal_inflate_init(&stream->state);
+    library.init(&stream->state);
     stream->state.crc_flag = ISAL_ZLIB;
     *out = stream;
     return 0;
@@ -90,7 +110,7 @@ static int inflate_more(struct elf_stream *stream)
         int err = state->block_state == ISAL_BLOCK_FINISH ? -EBADMSG : 0;
         if (err == 0 && state->avail_in == 0 && !stream->may_have_more)
             err = read_more(stream);
-        if (err == 0 && isal_inflate(state) != ISAL_DECOMP_OK)
+        if (err == 0 && library.inflate(state) != ISAL_DECOMP_OK)
             err = -EBADMSG;
         if (err != 0)
             return err;
@@ -121,6 +141,10 @@ int elf_stream_read(struct elf_stream *stream, void *out, uint64_t size)
 }
 
 #else
+
+void elf_stream_prepare(void)
+{
+}
 
 int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
                     const struct elf_section *section)

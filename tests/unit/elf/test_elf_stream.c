@@ -132,5 +132,6 @@ int main(void)
     };
     if (strstr(decompress_missing(), "isal"))
         return 77;
+    elf_stream_prepare();
     return cmocka_run_group_tests(tests, fill, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed debug info of which only wanted units are kept: answers are those of the whole. */
 #include "elf/decompress.h"
+#include "elf/elf_stream.h"
 #include "symbols/files/partial_info.h"
 #include "symbols/files/partial_units.h"
 #include "toolbox.h"
@@ -14,6 +15,7 @@ enum { UNITS = 8 };
 /* "units": eight of C with a function each, and main(). */
 static int build_units(void **state)
 {
+    elf_stream_prepare();
     if (make_directory(state) != 0)
         return -1;
     return run("for i in 1 2 3 4 5 6 7 8; do echo "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Line tables out of a compressed section: those that are asked for are what they were, others zeros. */
 #include "base/containers/cursor.h"
+#include "elf/elf_stream.h"
 #include "symbols/files/partial_lines.h"
 
 #include <errno.h>
@@ -159,5 +160,6 @@ int main(void)
         cmocka_unit_test(what_lies_before_damage_is_there),
         cmocka_unit_test(what_is_not_compressed_is_read_whole),
     };
+    elf_stream_prepare();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
