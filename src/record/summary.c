@@ -81,12 +81,22 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
     snprintf(entry->name, sizeof(entry->name), "%s", name);
 }
 
-uint64_t record_lost(const struct record_summary *summary)
+static uint64_t sum_of(const uint64_t losses[RECORD_LOSSES])
 {
     uint64_t lost = 0;
     for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
-        lost += summary->lost[loss];
+        lost += losses[loss];
     return lost;
+}
+
+uint64_t record_lost(const struct record_summary *summary)
+{
+    return sum_of(summary->lost);
+}
+
+uint64_t record_lost_events(const struct record_summary *summary)
+{
+    return sum_of(summary->lost_events);
 }
 
 uint64_t record_taken(const struct record_summary *summary)
@@ -229,7 +239,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"samples", summary->samples},
         {"complete", summary->complete},
         {"fibers", summary->fibers},
-        {"lost_events", summary->lost_events},
+        {"lost_events", record_lost_events(summary)},
         {"short_ring_bytes", summary->short_ring_bytes},
         {"merged", summary->merged},
         {"misses", summary->misses},
@@ -323,6 +333,10 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
     }
     for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
         buffer_printf(out, "lost.%s=%" PRIu64 "\n", record_loss_name(loss), summary->lost[loss]);
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
+        if (summary->lost_events[loss])
+            buffer_printf(out, "lost_events.%s=%" PRIu64 "\n", record_loss_name(loss),
+                          summary->lost_events[loss]);
     for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
         if (summary->blind_ns[blind])
             buffer_printf(out, "blind_ns.%s=%" PRIu64 "\n", record_blind_name(blind),

@@ -156,7 +156,7 @@ struct record_summary {
     struct record_cut_module cut_modules[RECORD_CUT_MODULES_MAX]; /* the first ones */
     size_t cut_module_count;
     uint64_t lost[RECORD_LOSSES];
-    uint64_t lost_events; /* of recorders other than cpu */
+    uint64_t lost_events[RECORD_LOSSES]; /* of recorders other than cpu */
     /* Of each kernel ring, where the locked memory of the user has no room for larger ones; else
      * 0. */
     uint64_t short_ring_bytes;
@@ -208,6 +208,8 @@ extern const char record_started_late[];
 /* Adds a process of the tree without samples, and the reason; once for record_started_late. */
 /* Lost samples of all causes. */
 uint64_t record_lost(const struct record_summary *summary);
+/* Events lost by recorders other than cpu, of all causes. */
+uint64_t record_lost_events(const struct record_summary *summary);
 /* Samples of all events, lost ones included. `samples` counts the main event only; in recordings by
  * perf-ring, `produced` counts what came out of the rings. */
 uint64_t record_taken(const struct record_summary *summary);

@@ -61,7 +61,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 22
+#define SESSION_VERSION 23
 
 /* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
  * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
@@ -294,18 +294,26 @@ static inline uint64_t handler_bucket_end(uint32_t bucket)
                                         : UINT64_MAX;
 }
 
+/* Causes of lost events of hooks. */
+enum event_loss {
+    EVENT_LOST_RING_FULL,
+    EVENT_LOST_BUSY, /* the hook interrupted another one, in a signal handler of the program */
+    EVENT_LOST_AWAY, /* the launcher was stopped or dead */
+    EVENT_LOSSES
+};
+
 struct thread_slot {
     uint32_t state; /* enum thread_slot_state */
     uint32_t tid;
     uint64_t start_ticks;
     uint64_t produced;       /* records made, with or without room in the ring */
     uint64_t lost_ring_full; /* of these: no room in the ring */
-    uint64_t lost_busy;
-    uint64_t lost_crashing; /* the program was handling a crash */
-    uint64_t lost_away;     /* the launcher was stopped or dead, and the ring not read */
+    uint32_t lost_busy;
+    uint32_t lost_events[EVENT_LOSSES]; /* records of other events than CPU time */
+    uint64_t lost_crashing;             /* the program was handling a crash */
+    uint64_t lost_away; /* the launcher was stopped or dead, and the ring not read */
     uint64_t merged;
     uint64_t lost_weight_ns;                 /* weight of the lost records */
-    uint64_t lost_events;                    /* records of other events than CPU time */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's run time */
     uint64_t handler_max_ticks;
 };

@@ -44,13 +44,31 @@ static bool are_rings_short(const struct record_summary *summary, enum record_lo
            summary->short_ring_bytes > 0;
 }
 
+static enum record_loss worst_of(const uint64_t losses[RECORD_LOSSES])
+{
+    enum record_loss worst = 0;
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
+        if (losses[loss] > losses[worst])
+            worst = loss;
+    return worst;
+}
+
+static void find_lost_events(struct diagnostic_list *list, const struct record_summary *summary)
+{
+    const enum record_loss worst = worst_of(summary->lost_events);
+    if (record_lost_events(summary) > 0)
+        diagnostic_add(list, DIAGNOSTIC_PERCENT_MIN,
+                       "lost %s events of threads (%s), so names, creations and joins may be "
+                       "missing: %s",
+                       format_count(record_lost_events(summary)).text, record_loss_name(worst),
+                       worst == RECORD_LOST_BUSY ? "in signal handlers of the program"
+                                                 : remedy_for_loss(worst, summary));
+}
+
 static void find_losses(struct diagnostic_list *list, const struct record_summary *summary)
 {
     uint64_t lost = record_lost(summary), taken = record_taken(summary);
-    enum record_loss worst = 0;
-    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
-        if (summary->lost[loss] > summary->lost[worst])
-            worst = loss;
+    const enum record_loss worst = worst_of(summary->lost);
     if (diagnostic_percent(lost, taken) < DIAGNOSTIC_PERCENT_MIN)
         return;
     if (are_rings_short(summary, worst))
@@ -353,6 +371,7 @@ size_t diagnostics_find(const struct record_summary *summary, const struct profi
 {
     struct diagnostic_list list = {.diagnostics = diagnostics};
     find_losses(&list, summary);
+    find_lost_events(&list, summary);
     find_cuts(&list, summary, profile);
     if (!summary->event)
         find_blind(&list, summary);

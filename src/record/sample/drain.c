@@ -157,6 +157,12 @@ static void drain_ring(struct drain *drain, struct thread *thread)
         drain->fullest_bytes = read.bytes;
 }
 
+static const enum record_loss loss_of_event[EVENT_LOSSES] = {
+    [EVENT_LOST_RING_FULL] = RECORD_LOST_RING_FULL,
+    [EVENT_LOST_BUSY] = RECORD_LOST_BUSY,
+    [EVENT_LOST_AWAY] = RECORD_LOST_AWAY,
+};
+
 /* Adds the growth of the thread's counters to the summary. */
 static void take_counters(struct drain *drain, struct thread *thread)
 {
@@ -170,7 +176,9 @@ static void take_counters(struct drain *drain, struct thread *thread)
     summary->lost[RECORD_LOST_OTHER] += now.lost_crashing - before->lost_crashing;
     summary->lost[RECORD_LOST_AWAY] += now.lost_away - before->lost_away;
     summary->merged += now.merged - before->merged;
-    summary->lost_events += now.lost_events - before->lost_events;
+    for (enum event_loss cause = 0; cause < EVENT_LOSSES; cause++)
+        summary->lost_events[loss_of_event[cause]] +=
+            now.lost_events[cause] - before->lost_events[cause];
     for (uint32_t i = 0; i < HANDLER_BUCKETS; i++)
         drain->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];
     if (now.handler_max_ticks > drain->handler_max_ticks)

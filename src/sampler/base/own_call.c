@@ -14,3 +14,10 @@ uint64_t own_clock_ns(enum own_call clock)
         raw_syscall(SYS_clock_gettime, own_call_forms[clock].arguments[0], &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
+
+bool process_is_another(void)
+{
+    if (seccomp_forbids(CALL_BIT(GETPID)))
+        return load_relaxed(process_alive) != 1;
+    return process.pid && process.pid != (uint32_t)own_syscall(GETPID);
+}

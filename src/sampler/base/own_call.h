@@ -114,3 +114,7 @@ static inline bool seccomp_forbids(uint64_t calls)
 /* PROCESS_CLOCK, THREAD_CLOCK or CLOCK; 0: unreadable. Async-signal-safe. */
 uint64_t own_clock_ns(enum own_call clock);
 #define clock_ns(clock) own_clock_ns(CALL_##clock)
+
+/* Whether the calling process has not joined itself: a vfork child, on the state of its parent, or
+ * a child of a raw clone(). Async-signal-safe. */
+bool process_is_another(void);

@@ -18,8 +18,8 @@
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/state.h"
 #include "sampler/process/start.h"
+#include "sampler/signals/kernel_action.h"
 #include "sampler/signals/mask.h"
-#include "sampler/signals/program_action.h"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -74,7 +74,7 @@ HOOK int clone_hook(int (*run)(void *), void *stack, int flags, void *argument, 
     if (makes_own_thread((unsigned long)flags) && process.engine == ENGINE_PERF_TRAP) {
         uint64_t mask = mask_block_ours();
         int tid = next(run, stack, flags, argument, parent_tid, tls, child_tid);
-        program_action_set_mask(mask);
+        kernel_mask_change(SIG_SETMASK, mask);
         return tid;
     }
     if (!run || !makes_copy((unsigned long)flags) || !process_is_followed() ||

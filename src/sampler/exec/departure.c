@@ -11,7 +11,6 @@
  */
 #include "sampler/exec/departure.h"
 
-#include "sampler/base/identity.h"
 #include "sampler/base/own_call.h"
 #include "sampler/process/launcher.h"
 

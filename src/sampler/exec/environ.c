@@ -31,27 +31,11 @@
 
 static char *const none[] = {NULL};
 
-/* The launcher's value without the forbidden calls: their number may grow. */
-static const char *session_entry(void)
-{
-    return process.tables->header.session;
-}
-
-/* For an environment without LD_PRELOAD; contains the path of the sampler. */
-static const char *preload_entry(void)
-{
-    return process.tables->header.preload;
-}
-
-static const char *sampler_path(void)
-{
-    return preload_entry() + sizeof(PRELOAD) - 1;
-}
-
-static bool is_other_session(const char *entry)
-{
-    return text_behind(entry, SESSION) && !text_behind(entry, session_entry());
-}
+/* The entries of the launcher: its session without the forbidden calls, whose number may grow, and
+ * the path of the sampler for an environment without LD_PRELOAD. */
+#define SESSION_ENTRY (process.tables->header.session)
+#define PRELOAD_ENTRY (process.tables->header.preload)
+#define SAMPLER_PATH (PRELOAD_ENTRY + sizeof(PRELOAD) - 1)
 
 /* A part of a text. */
 struct span {
@@ -76,7 +60,7 @@ static struct span next_library(const char *list, size_t start)
 
 static bool is_sampler(const char *list, struct span library)
 {
-    const char *behind = text_behind(list + library.start, sampler_path());
+    const char *behind = text_behind(list + library.start, SAMPLER_PATH);
     return behind == list + library.end;
 }
 
@@ -113,7 +97,7 @@ static bool is_alone(const char *list, struct span gone)
  * would report the missing file on the program's stderr. */
 static bool sampler_is_reachable(void)
 {
-    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, sampler_path(), R_OK));
+    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, SAMPLER_PATH, R_OK));
 }
 
 static bool is_recording(void)
@@ -173,7 +157,8 @@ static size_t most_bytes(void)
 
 static bool names_other_session(char *const *environment)
 {
-    while (*environment && !is_other_session(*environment))
+    while (*environment &&
+           (!text_behind(*environment, SESSION) || text_behind(*environment, SESSION_ENTRY)))
         environment++;
     return *environment != NULL;
 }
@@ -191,7 +176,7 @@ size_t environ_bytes(char *const *environment)
     for (; environment[count]; count++) {
         const char *preload = text_behind(environment[count], PRELOAD);
         if (preload && preload_bytes == 0)
-            preload_bytes = text_length(preload_entry()) + 1 + text_length(preload) + 1;
+            preload_bytes = text_length(PRELOAD_ENTRY) + 1 + text_length(preload) + 1;
     }
     size_t bytes = (count + 3) * sizeof(char *) + preload_bytes + SESSION_BYTES_MAX;
     return bytes <= most_bytes() ? bytes : 0;
@@ -207,7 +192,7 @@ static void write_forbidden(char digits[FORBIDDEN_DIGITS])
 
 static void append_session(char *out)
 {
-    char *digits = append_text(out, session_entry());
+    char *digits = append_text(out, SESSION_ENTRY);
     write_forbidden(digits);
     digits[FORBIDDEN_DIGITS] = '\0';
 }
@@ -222,7 +207,7 @@ static char *append_list(char *text, const char *list, bool takes_sampler)
         return text;
     text = append_text(text, PRELOAD);
     if (takes_sampler)
-        text = append_text(append_text(text, sampler_path()), has_theirs ? ":" : "");
+        text = append_text(append_text(text, SAMPLER_PATH), has_theirs ? ":" : "");
     for (size_t i = 0; i < gone.start; i++)
         *text++ = list[i];
     text = append_text(text, list + gone.end);
@@ -257,7 +242,7 @@ char **environ_into(void *memory, char *const *environment, bool takes_variables
         next++;
     }
     if (takes_variables && !has_preload)
-        *next++ = (char *)(uintptr_t)preload_entry();
+        *next++ = (char *)(uintptr_t)PRELOAD_ENTRY;
     if (takes_variables) {
         *next++ = text;
         append_session(text);
@@ -293,7 +278,7 @@ static void remove_variables(char **environment)
 static void update_session(char **environment)
 {
     for (; *environment; environment++) {
-        const char *digits = text_behind(*environment, session_entry());
+        const char *digits = text_behind(*environment, SESSION_ENTRY);
         if (digits && text_length(digits) == FORBIDDEN_DIGITS)
             write_forbidden(*environment + (digits - *environment));
     }

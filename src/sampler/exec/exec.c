@@ -17,42 +17,6 @@
 
 #define SEARCH_PATH_MAX 512
 
-static bool takes_variables(enum exec_kind kind)
-{
-    return environ_wants_successor() && exec_kind_takes_variables(kind);
-}
-
-/* The last steps of the program. */
-static void leave(enum exec_kind kind)
-{
-    exit_time_note_exec();
-    departure_announce(kind);
-}
-
-/* The exec failed. */
-static void come_back(void)
-{
-    departure_forget();
-    exit_time_forget();
-}
-
-int execve(const char *path, char *const *argv, char *const *environment)
-{
-    size_t bytes = path ? environ_bytes(environment) : 0;
-    enum exec_kind kind = bytes ? exec_target_kind(path) : EXEC_TAKES_SAMPLER;
-    if (bytes)
-        environment = environ_into(__builtin_alloca(bytes), environment, takes_variables(kind));
-    leave(kind);
-    long result = raw_syscall(SYS_execve, path, argv, environment);
-    come_back();
-    return raw_told(result);
-}
-
-int execv(const char *path, char *const *argv)
-{
-    return execve(path, argv, environ);
-}
-
 static const char *find_path(void)
 {
     const char *path = NULL;
@@ -91,16 +55,38 @@ enum exec_kind exec_search_kind(const char *file)
     }
 }
 
-int execvpe(const char *file, char *const *argv, char *const *environment)
+/* The last steps of the program, unless the exec fails. */
+static int exec(const char *file, char *const *argv, char *const *environment, bool is_searched)
 {
     size_t bytes = file ? environ_bytes(environment) : 0;
-    enum exec_kind kind = bytes ? exec_search_kind(file) : EXEC_TAKES_SAMPLER;
-    if (bytes)
-        environment = environ_into(__builtin_alloca(bytes), environment, takes_variables(kind));
-    leave(kind);
-    int result = NEXT(execvpe)(file, argv, environment);
-    come_back();
+    enum exec_kind kind = EXEC_TAKES_SAMPLER;
+    if (bytes) {
+        kind = is_searched ? exec_search_kind(file) : exec_target_kind(file);
+        environment = environ_into(__builtin_alloca(bytes), environment,
+                                   environ_wants_successor() && exec_kind_takes_variables(kind));
+    }
+    exit_time_note_exec();
+    departure_announce(kind);
+    int result = is_searched ? NEXT(execvpe)(file, argv, environment)
+                             : raw_told(raw_syscall(SYS_execve, file, argv, environment));
+    departure_forget();
+    exit_time_forget();
     return result;
+}
+
+int execve(const char *path, char *const *argv, char *const *environment)
+{
+    return exec(path, argv, environment, false);
+}
+
+int execv(const char *path, char *const *argv)
+{
+    return exec(path, argv, environ, false);
+}
+
+int execvpe(const char *file, char *const *argv, char *const *environment)
+{
+    return exec(file, argv, environment, true);
 }
 
 int execvp(const char *file, char *const *argv)

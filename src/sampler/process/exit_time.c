@@ -6,8 +6,7 @@
  */
 #include "sampler/process/exit_time.h"
 
-#include "sampler/base/identity.h"
-#include "sampler/base/own_call.h"
+#include "sampler/signals/kernel_action.h"
 
 /* A vfork child has its parent's. */
 static bool has_own_slot(void)
@@ -15,19 +14,13 @@ static bool has_own_slot(void)
     return process_is_followed() && !process_is_another();
 }
 
-static bool is_signal_blocked(void)
-{
-    uint64_t mask = 0;
-    own_syscall(SIGPROCMASK, SIG_BLOCK, NULL, &mask, sizeof(mask));
-    return mask >> (process.signal - 1) & 1;
-}
-
 static void note(uint32_t is_exec)
 {
     if (!has_own_slot())
         return;
     bool is_unseen = thread_self && thread_self->samples == 0;
-    store_relaxed(&process.slot->end_is_blocked, is_unseen && is_signal_blocked());
+    bool is_blocked = is_unseen && kernel_mask_change(SIG_BLOCK, 0) & SIGNAL_BIT(process.signal);
+    store_relaxed(&process.slot->end_is_blocked, is_blocked);
     store_relaxed(&process.slot->end_is_exec, is_exec);
     store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
 }

@@ -17,7 +17,6 @@
  */
 #include "sampler/process/retire.h"
 
-#include "sampler/base/identity.h"
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
 #include "sampler/process/launcher.h"

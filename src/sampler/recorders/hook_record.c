@@ -5,14 +5,24 @@
 #include "sampler/process/launcher.h"
 #include "sampler/sample/walk.h"
 
+static bool lose(struct thread_state *thread, enum event_loss cause)
+{
+    add_relaxed(&thread->slot->lost_events[cause], 1);
+    return false;
+}
+
+/* Without a slot, the thread itself is counted: its events are not. */
 static bool take(struct thread_state *thread)
 {
-    if (!process_is_sampled() || !thread || launcher_is_away(arch_ticks()))
+    if (!process_is_sampled() || !thread)
         return false;
+    if (launcher_is_away(arch_ticks()))
+        return lose(thread, EVENT_LOST_AWAY);
     uint32_t before = exchange_acquire(&thread->busy, BUSY_HOOK);
-    if (before != BUSY_NOT)
-        store_release(&thread->busy, before);
-    return before == BUSY_NOT;
+    if (before == BUSY_NOT)
+        return true;
+    store_release(&thread->busy, before);
+    return lose(thread, EVENT_LOST_BUSY);
 }
 
 /* The launcher sleeps as long as the CPU samples allow. */
@@ -40,7 +50,8 @@ void hook_record_stack(struct ring *ring, enum record_event event,
         .header = {.event = (uint16_t)event, .ticks = arch_ticks(), .weight_ns = 1},
         .object = object,
     };
-    thread->slot->lost_events += !walk_write(&request);
+    if (!walk_write(&request))
+        lose(thread, EVENT_LOST_RING_FULL);
     give_back(thread);
 }
 
@@ -61,7 +72,8 @@ void hook_record_name(uint32_t slot, const char *name)
         for (uint32_t i = 0; i < sizeof(named->name) - 1 && name[i]; i++)
             named->name[i] = name[i];
         ring_commit(&thread->ring, position, bytes);
+    } else {
+        lose(thread, EVENT_LOST_RING_FULL);
     }
-    thread->slot->lost_events += !record;
     give_back(thread);
 }

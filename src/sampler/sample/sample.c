@@ -197,9 +197,12 @@ void sample_take(const siginfo_t *info, const ucontext_t *context)
         return;
     }
     bool is_away = launcher_is_away(arch_ticks());
-    if (process.tables->header.event != RECORD_EVENT_CPU && (is_away || before == BUSY_HOOK))
-        ++*(before == BUSY_HOOK ? &thread->slot->lost_busy : &thread->slot->lost_away);
-    else if (process.tables->header.event != RECORD_EVENT_CPU)
+    bool is_event = process.tables->header.event != RECORD_EVENT_CPU;
+    if (is_event && before == BUSY_HOOK)
+        thread->slot->lost_busy++;
+    else if (is_event && is_away)
+        thread->slot->lost_away++;
+    else if (is_event)
         sample_event(thread, info, context);
     else if (is_away)
         skip(thread, info);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/signals/deliver.h"
 
-#include "sampler/base/raw_call.h"
 #include "sampler/signals/kernel_action.h"
 #include "sampler/signals/mask.h"
 #include "sampler/signals/program_action.h"
@@ -30,12 +29,12 @@ static void call_handler(const struct action *action, int signal, siginfo_t *inf
     uint64_t mask = sigset_word(&interrupted->uc_sigmask) | action->mask;
     if (!(action->flags & SA_NODEFER))
         mask |= SIGNAL_BIT(signal);
-    program_action_set_mask(mask);
+    kernel_mask_change(SIG_SETMASK, mask);
     if (action->flags & SA_SIGINFO)
         action->handler.full(signal, info, context);
     else
         action->handler.simple(signal);
-    program_action_set_mask(~UINT64_C(0));
+    kernel_mask_change(SIG_SETMASK, ~UINT64_C(0));
 }
 
 void deliver_foreign(int signal, siginfo_t *info, void *context)

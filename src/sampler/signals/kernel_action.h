@@ -2,6 +2,8 @@
 /* What the kernel makes of signals, actions and masks. */
 #pragma once
 
+#include "sampler/base/own_call.h"
+
 #include <signal.h>
 #include <stdint.h>
 
@@ -28,4 +30,12 @@ static inline uint64_t sigset_word(const sigset_t *set)
 static inline void sigset_assign(sigset_t *set, uint64_t word)
 {
     *(uint64_t *)(void *)set = word;
+}
+
+/* Changes the calling thread's mask in the kernel; returns the mask before. Async-signal-safe. */
+static inline uint64_t kernel_mask_change(int how, uint64_t mask)
+{
+    uint64_t before = 0;
+    own_syscall(SIGPROCMASK, how, &mask, &before, sizeof(mask));
+    return before;
 }

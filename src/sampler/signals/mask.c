@@ -31,8 +31,6 @@
  */
 #include "sampler/signals/mask.h"
 
-#include "sampler/base/identity.h"
-#include "sampler/base/own_call.h"
 #include "sampler/sample/own_signal.h"
 #include "sampler/signals/kernel_action.h"
 #include "sampler/threads/timer.h"
@@ -44,19 +42,12 @@
 
 static uint64_t samplers_bit(void)
 {
-    return process.signal ? UINT64_C(1) << (process.signal - 1) : 0;
-}
-
-static uint64_t *word_of(sigset_t *set)
-{
-    return (uint64_t *)(void *)set;
+    return process.signal ? SIGNAL_BIT(process.signal) : 0;
 }
 
 static uint64_t kernel_mask(void)
 {
-    uint64_t now = 0;
-    own_syscall(SIGPROCMASK, SIG_BLOCK, NULL, &now, sizeof(now));
-    return now;
+    return kernel_mask_change(SIG_BLOCK, 0);
 }
 
 /* Whether the program blocks the sampler's signal, by a hidden block, while the kernel has this
@@ -95,24 +86,21 @@ void mask_hide(struct thread_state *thread)
         return;
     thread->ever_hid = true;
     signal_fence();
-    own_syscall(SIGPROCMASK, SIG_UNBLOCK, &bit, 0, sizeof(bit));
+    kernel_mask_change(SIG_UNBLOCK, bit);
 }
 
 bool mask_unhide(struct thread_state *thread)
 {
-    uint64_t bit = samplers_bit();
     if (!thread->ever_hid || !is_hidden_at(thread, kernel_mask(), false))
         return false;
-    own_syscall(SIGPROCMASK, SIG_BLOCK, &bit, 0, sizeof(bit));
+    kernel_mask_change(SIG_BLOCK, samplers_bit());
     thread->hides_block = false;
     return true;
 }
 
 uint64_t mask_block_ours(void)
 {
-    uint64_t bit = samplers_bit(), before = 0;
-    own_syscall(SIGPROCMASK, SIG_BLOCK, &bit, &before, sizeof(bit));
-    return before;
+    return kernel_mask_change(SIG_BLOCK, samplers_bit());
 }
 
 /* A signal sent by other means than tgkill() goes to the process: no sample is pending there to
@@ -195,7 +183,7 @@ static long change_hidden(struct thread_state *thread, int how, uint64_t asked, 
     if (thread)
         thread->hides_block = hides_block;
     if (old && !raw_failed(result) && hid_block)
-        *word_of(old) |= bit;
+        sigset_assign(old, sigset_word(old) | bit);
     if (thread && thread->is_blocked && !(wanted & bit))
         resume(thread);
     return result;
@@ -205,7 +193,7 @@ static long change_hidden(struct thread_state *thread, int how, uint64_t asked, 
 static long change(int how, const sigset_t *set, sigset_t *old)
 {
     struct thread_state *thread = process.signal ? thread_self : NULL;
-    uint64_t asked = set ? *(const uint64_t *)(const void *)set & ~LIBC_SIGNALS : 0;
+    uint64_t asked = set ? sigset_word(set) & ~LIBC_SIGNALS : 0;
     bool is_valid = how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK;
     if (thread && (asked & samplers_bit() || thread->ever_hid) && (is_valid || !set))
         return change_hidden(thread, set ? how : SIG_BLOCK, asked, old);
@@ -228,8 +216,7 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 bool mask_hides_block_at(const ucontext_t *interrupted)
 {
     const struct thread_state *thread = thread_self;
-    uint64_t kernel = *(const uint64_t *)(const void *)&interrupted->uc_sigmask;
-    return thread && is_hidden_at(thread, kernel, false);
+    return thread && is_hidden_at(thread, sigset_word(&interrupted->uc_sigmask), false);
 }
 
 bool mask_defer(int signal, siginfo_t *info, void *context)
@@ -241,7 +228,8 @@ bool mask_defer(int signal, siginfo_t *info, void *context)
     thread->hides_block = false;
     thread->is_blocked = true;
     timer_stop(thread);
-    *word_of(&interrupted->uc_sigmask) |= UINT64_C(1) << (signal - 1);
+    sigset_assign(&interrupted->uc_sigmask,
+                  sigset_word(&interrupted->uc_sigmask) | SIGNAL_BIT(signal));
     send_on(signal, info);
     return true;
 }

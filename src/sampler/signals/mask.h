@@ -22,7 +22,7 @@ bool mask_unhide(struct thread_state *thread);
  * async-signal-safe. */
 void mask_retire(struct thread_state *thread);
 /* Before the creation of a thread without samples. Returns the mask before, for
- * program_action_set_mask(). Async-signal-safe. */
+ * kernel_mask_change(). Async-signal-safe. */
 uint64_t mask_block_ours(void);
 /* For a foreign signal: makes a hidden block real and sends the signal again. False when the
  * program does not block the signal. Async-signal-safe (makes system calls, as the emulation

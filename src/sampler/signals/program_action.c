@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/signals/program_action.h"
 
-#include "sampler/base/own_call.h"
 #include "sampler/signals/kernel_action.h"
 
 /* Handlers read the current entry without a lock; a writer fills the other entry and flips. */
@@ -10,18 +9,11 @@ static uint32_t current_action;
 
 static void (*libc_restorer)(void);
 
-uint64_t program_action_set_mask(uint64_t mask)
-{
-    uint64_t old = 0;
-    own_syscall(SIGPROCMASK, SIG_SETMASK, &mask, &old, sizeof(mask));
-    return old;
-}
-
 /* A handler that interrupts the owner would wait for ever, so the owner blocks every signal. fork()
  * wipes the lock's memory: a child never inherits a taken lock. */
 static uint64_t lock(void)
 {
-    uint64_t mask = program_action_set_mask(~UINT64_C(0));
+    uint64_t mask = kernel_mask_change(SIG_SETMASK, ~UINT64_C(0));
     while (exchange_acquire(process_alive + WIPED_ACTION_LOCK, 1))
         own_syscall(YIELD);
     return mask;
@@ -30,7 +22,7 @@ static uint64_t lock(void)
 static void unlock(uint64_t mask)
 {
     store_release(process_alive + WIPED_ACTION_LOCK, 0);
-    program_action_set_mask(mask);
+    kernel_mask_change(SIG_SETMASK, mask);
 }
 
 struct action program_action_read(void)

@@ -22,9 +22,6 @@ struct action program_action_read(void);
 /* Returns the action before; NULL changes nothing. Async-signal-safe. */
 struct action program_action_write(const struct action *action);
 
-/* Sets the calling thread's mask in the kernel; returns the mask before. Async-signal-safe. */
-uint64_t program_action_set_mask(uint64_t mask);
-
 /* The return stub of the C library, part of each action set by the C library. */
 void program_action_set_restorer(void (*restorer)(void));
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/signals/sigaction.h"
 
-#include "sampler/base/identity.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/base/state.h"
 #include "sampler/signals/kernel_action.h"
 #include "sampler/signals/program_action.h"
 
@@ -63,29 +61,25 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask)
 {
     struct action wanted = {.mask = mask, .flags = flags | KERNEL_ACTION_RESTORER};
+    if (simple == SIG_ERR) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
     wanted.handler.simple = simple;
     struct action before = program_action_write(&wanted);
     return before.handler.simple;
 }
 
-static bool is_refused(signal_handler simple)
-{
-    if (simple != SIG_ERR)
-        return false;
-    errno = EINVAL;
-    return true;
-}
-
 signal_handler signal(int number, signal_handler simple)
 {
     if (is_ours(number))
-        return is_refused(simple) ? SIG_ERR : set_simple(simple, SA_RESTART, SIGNAL_BIT(number));
+        return set_simple(simple, SA_RESTART, SIGNAL_BIT(number));
     return NEXT(signal)(number, simple);
 }
 
 signal_handler __sysv_signal(int number, signal_handler simple)
 {
     if (is_ours(number))
-        return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
+        return set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
     return NEXT(__sysv_signal)(number, simple);
 }

@@ -12,10 +12,8 @@
  */
 #include "sampler/signals/signalfd.h"
 
-#include "sampler/base/identity.h"
 #include "sampler/base/memory.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/base/state.h"
 #include "sampler/process/retire.h"
 #include "sampler/signals/kernel_action.h"
 

@@ -66,6 +66,11 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     summary.lost[RECORD_LOST_AWAY] = 1;
     expect_one(&summary, "lost 20.0 % of the samples (ring-full): rec was stopped");
     summary = good();
+    summary.lost_events[RECORD_LOST_AWAY] = 2;
+    summary.lost_events[RECORD_LOST_RING_FULL] = 1;
+    expect_one(&summary, "lost 3 events of threads (away), so names, creations and joins may be "
+                         "missing: rec was stopped");
+    summary = good();
     summary.lost[RECORD_LOST_NO_THREAD] = 2500;
     expect_one(&summary, "lost 20.0 % of the samples (no-thread): in starting or ending threads");
     summary.threads_without_slot = 7;

@@ -685,6 +685,22 @@ static void nothing_in_a_ring_can_stop_the_collector(void **state)
     expect_good_records_still_pass();
 }
 
+static void lost_events_are_counted_by_cause(void **state)
+{
+    (void)state;
+    struct thread_slot *slot = &at.memory.shared->threads[THREAD].slot;
+    for (uint32_t round = 1; round < 3; round++) {
+        for (enum event_loss cause = 0; cause < EVENT_LOSSES; cause++)
+            slot->lost_events[cause] = round * (10 + cause);
+        drain();
+        assert_int_equal(at.summary.lost_events[RECORD_LOST_RING_FULL], round * 10);
+        assert_int_equal(at.summary.lost_events[RECORD_LOST_BUSY], round * 11);
+        assert_int_equal(at.summary.lost_events[RECORD_LOST_AWAY], round * 12);
+        assert_int_equal(record_lost_events(&at.summary), round * 33);
+    }
+    assert_int_equal(record_lost(&at.summary), 0); /* no samples */
+}
+
 /* A bucket is a quarter of an octave at most. */
 static void percentiles_of_the_handler_are_exact_to_a_quarter(void **state)
 {
@@ -759,6 +775,7 @@ int main(void)
         TEST(positions_that_make_no_sense_are_skipped),
         TEST(a_base_that_the_target_moved_costs_records_only),
         TEST(a_tail_that_the_target_moved_is_not_believed),
+        TEST(lost_events_are_counted_by_cause),
         TEST(percentiles_of_the_handler_are_exact_to_a_quarter),
         TEST(nothing_in_a_ring_can_stop_the_collector),
         TEST(many_threads_of_hostile_processes_take_no_more_memory),
