@@ -49,7 +49,7 @@ static int run_help(char *const *words)
     }
     const char *nearest = command_nearest(words[0]);
     log_error("unknown command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
-              nearest ? nearest : "", nearest ? "?" : "");
+              nearest ? nearest : "; see `rec --help`", nearest ? "?" : "");
     return STATUS_FAILED;
 }
 

@@ -179,7 +179,7 @@ class List(rec.Case):
         for words, sentence in ((["cpuu"], "did you mean cpu?"),
                                 (["--json", "cpu", "cp"], "did you mean cpu?"),
                                 (["memory"], f"available names: {NAMES};"),
-                                (["./x", "--frobnicate"], "rec -- list ..."),
+                                (["./x", "--frobnicate"], "`rec -- list …`"),
                                 (["--jsn"], "--json")):
             done = self.run_rec("list", *words)
             self.assertEqual((done.returncode, done.stdout), (125, ""), words)

@@ -124,7 +124,7 @@ REFUSALS = [
     (["info", "-i", "plain"], 125, "plain"),
     (["info", "--nonsense"], 125, "--nonsense"),
     (["list", "memory"], 125, "cpu"),
-    (["list", "./plain"], 125, "rec -- list ..."),
+    (["list", "./plain"], 125, "`rec -- list …`"),
     (["list", "--jsn"], 125, "--json"),
     (["--", "list"], 127, "list"),
     (["doctor", "now"], 125, "no arguments"),

@@ -27,7 +27,7 @@ static int parse(struct list_request *request, char *const *words, struct error 
             continue;
         }
         const struct recorder *recorder =
-            recorder_names_find(value, "; to record a program called list: rec -- list ...", error);
+            recorder_names_find(value, "; to record the program list: `rec -- list …`", error);
         if (!recorder)
             return -EINVAL;
         request->named[recorder - recorders] = true;

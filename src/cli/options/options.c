@@ -64,7 +64,7 @@ static int unknown_option(const struct options *options, const char *name, struc
     const char *nearest = options_nearest(name, names);
     if (nearest)
         return error_set(error, -EINVAL, "unknown option --%s: did you mean --%s?", name, nearest);
-    return error_set(error, -EINVAL, "unknown option --%s", name);
+    return error_set(error, -EINVAL, "unknown option --%s; see --help", name);
 }
 
 /* 0, or -EINVAL with the refusal of a known option. */
@@ -92,7 +92,7 @@ static int next_long(struct options *options, const char *word, const char **val
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     if (length > WORD_MAX)
-        return error_set(error, -EINVAL, "unknown option --%s", word);
+        return error_set(error, -EINVAL, "unknown option --%s; see --help", word);
     memcpy(name, word, length);
     name[length] = '\0';
     snprintf(shown, sizeof(shown), "--%s", name);
@@ -119,7 +119,7 @@ static int next_letter(struct options *options, const char **value, struct error
     while (spec->id && spec->letter != shown[1])
         spec++;
     if (!spec->id)
-        return error_set(error, -EINVAL, "unknown option %s", shown);
+        return error_set(error, -EINVAL, "unknown option %s; see --help", shown);
     int err = check_allowed(spec, shown, error);
     if (err)
         return err;

@@ -105,8 +105,8 @@ static void mistakes_are_explained(void **state)
     (void)state;
     expect_refusal(WORDS("--otput=x"), "unknown option --otput: did you mean --output?");
     expect_refusal(WORDS("--verb"), "unknown option --verb: did you mean --verbose?");
-    expect_refusal(WORDS("--nonsense"), "unknown option --nonsense");
-    expect_refusal(WORDS("-x"), "unknown option -x");
+    expect_refusal(WORDS("--nonsense"), "unknown option --nonsense; see --help");
+    expect_refusal(WORDS("-x"), "unknown option -x; see --help");
     expect_refusal(WORDS("-o"), "-o needs a value");
     expect_refusal(WORDS("--output"), "--output needs a value");
     expect_refusal(WORDS("--quiet=1"), "--quiet takes no value");
