@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* The rest of an ended thread, above the frames of the start of the thread. */
+static const char between_samples[] = "[between samples]";
+
 /* [no stack], [waiting: lock], … */
 static bool is_measured_root(const struct profile *profile, uint32_t lib)
 {
@@ -20,8 +23,11 @@ bool sample_is_measured(const struct profile *profile, const struct profile_samp
         return true;
     const struct profile_call *call = &profile->calls[sample->call];
     uint32_t lib = profile->addresses[call->address].lib;
-    return call->parent != PROFILE_NONE || lib == PROFILE_NONE ||
-           !profile->libs[lib].is_synthetic || is_measured_root(profile, lib);
+    if (lib == PROFILE_NONE || !profile->libs[lib].is_synthetic)
+        return true;
+    if (strcmp(profile_text(profile, profile->libs[lib].name), between_samples) == 0)
+        return false;
+    return call->parent != PROFILE_NONE || is_measured_root(profile, lib);
 }
 
 size_t samples_count_measured(const struct profile *profile)

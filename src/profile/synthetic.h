@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Distinguishes measured samples from synthetic samples: CPU time outside of all samples, with a
- * root in brackets as the only frame ([exit], …), and [short waits]. A wait without a stack is
- * measured. */
+ * root in brackets as the only frame ([exit], …), the end of a thread ([between samples] above the
+ * start function), and [short waits]. A wait without a stack is measured. */
 #pragma once
 
 #include "profile/profile.h"

@@ -205,6 +205,13 @@ static void an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample(void
         .weight = 1, .call = profile_call_id(profile, sample_at(profile, 0).call, address)};
     profile_add_sample(profile, &sample);
     assert_int_equal(samples_count_measured(profile), 2);
+    /* The end of a thread above its start. */
+    lib = profile_lib_id(profile, "[between samples]", NULL, 0);
+    address = profile_address_id(profile, lib, 0);
+    const struct profile_sample end = {
+        .weight = 1, .call = profile_call_id(profile, sample_at(profile, 0).call, address)};
+    profile_add_sample(profile, &end);
+    assert_int_equal(samples_count_measured(profile), 2);
     profile_free(profile);
 }
 
