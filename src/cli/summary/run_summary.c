@@ -247,14 +247,15 @@ static int print_stuck(const struct run_summary *run, int room)
     return lines;
 }
 
-/* Defects before the hint. */
+/* The hint comes after the defects, and takes the place of the smallest one. */
 static void print_diagnostics(const struct run_summary *run, int room)
 {
     struct diagnostic diagnostics[DIAGNOSTICS_MAX];
-    size_t count = diagnostics_find(&run->result->summary, run->profile, diagnostics);
-    for (size_t i = 0; i < count && room > 0; i++, room--)
+    int count = (int)diagnostics_find(&run->result->summary, run->profile, diagnostics);
+    bool has_hint = run->kernel_hint.text[0] && (count == 0 ? room > 0 : room > 1);
+    for (int i = 0; i < count && i < room - has_hint; i++)
         log_info("%s", diagnostics[i].text);
-    if (run->kernel_hint.text[0] && room > 0)
+    if (has_hint)
         log_info("%s", run->kernel_hint.text);
 }
 
