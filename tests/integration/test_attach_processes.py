@@ -87,7 +87,7 @@ class Attached(rec.Case):
 
 class Stacks(Attached):
     def check_program(self, program):
-        target = self.start(rec.target(program), 30, 2, 20, **as_nobody())
+        target = self.start(rec.target(program), 120, 2, 20, **as_nobody())
         run = self.attach_for(0.6, "-p", target.pid, *OFTEN, **as_nobody())
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
@@ -108,13 +108,13 @@ class Stacks(Attached):
     def test_root(self):
         if os.geteuid() != 0:
             self.skipTest("only root samples the kernel")
-        target = self.start(rec.target("attached"), 30, 2, 3, **as_nobody())
+        target = self.start(rec.target("attached"), 120, 2, 3, **as_nobody())
         run = self.attach_for(0.6, "-p", target.pid, *OFTEN)
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
 
     def test_later_threads_and_children(self):
-        target = self.start(rec.target("attached"), 30, 1, 3, "later", **as_nobody())
+        target = self.start(rec.target("attached"), 120, 1, 3, "later", **as_nobody())
         run = self.attach("-p", target.pid, "--duration", "2", **as_nobody())
         self.assert_complete(run)
         for function in ("existing_work", "later_work", "child_work"):
@@ -134,13 +134,13 @@ class Stacks(Attached):
         self.assertLess(run.share_of("[between samples]"), 25)  # short slices of a busy machine add to it
 
     def test_only_the_process(self):
-        target = self.start(rec.target("attached"), 30, 1, 3, "later", **as_nobody())
+        target = self.start(rec.target("attached"), 120, 1, 3, "later", **as_nobody())
         run = self.attach("-p", target.pid, "-i", "--duration", "2", **as_nobody())
         self.assertGreater(run.share_of("later_work"), 10)
         self.assertEqual(run.share_of("child_work"), 0)
 
     def test_two_processes(self):
-        pids = [self.start(rec.target("attached"), 30, 1, 0, **as_nobody()).pid for _ in range(2)]
+        pids = [self.start(rec.target("attached"), 120, 1, 0, **as_nobody()).pid for _ in range(2)]
         run = self.attach("-p", f"{pids[0]},{pids[1]}", "--duration", "0.5", **as_nobody())
         self.assertEqual({process["pid"] for process in run.info["processes"]}, set(pids))
         self.assertRegex(run.stderr, rb"\Arec: process \d+ \(attached\) and 1 more were recorded for ")
@@ -159,7 +159,7 @@ class Stacks(Attached):
         self.assertRegex(run.stderr, rb"children from before, not recorded: (sh|sleep), process \d+; give their pids to -p, too")
 
     def test_a_single_thread(self):
-        target = self.start(rec.target("attached"), 30, 2, 2, **as_nobody())
+        target = self.start(rec.target("attached"), 120, 2, 2, **as_nobody())
         tids = sorted(map(int, os.listdir(f"/proc/{target.pid}/task")))
         run = self.attach_for(0.6, "-t", tids[1], *OFTEN, **as_nobody())
         self.assert_complete(run)
@@ -178,7 +178,7 @@ class Stacks(Attached):
 
     def test_more_threads_than_descriptors(self):
         """Each thread needs one for every processor: no thread is left out silently."""
-        target = self.start(rec.target("attached"), 30, 2, 300, **as_nobody())
+        target = self.start(rec.target("attached"), 120, 2, 300, **as_nobody())
         limited = ["prlimit", "--nofile=200:200", rec.REC, "-p", target.pid, "--duration", "0.3"]
         run = self.run_in(self.open_directory(), limited, **as_nobody())
         self.assertEqual(run.status, 125)
@@ -245,19 +245,19 @@ class Namespaces(Attached):
 
     def test_user_pid_and_mount_namespaces(self):
         root = self.jail()
-        self.start("unshare", "-Urpf", "--mount-proc", root / "inmate", 30, 1, 20)
+        self.start("unshare", "-Urpf", "--mount-proc", root / "inmate", 120, 1, 20)
         self.assert_recorded()
 
     def test_another_root_directory(self):
         if os.geteuid() != 0:
             self.skipTest("chroot needs root")
-        self.start("chroot", self.jail(), "/inmate", 30, 1, 20)
+        self.start("chroot", self.jail(), "/inmate", 120, 1, 20)
         self.assert_recorded()
 
 
 class End(Attached):
     def interrupted(self, number):
-        target = self.start(rec.target("attached"), 30, 1, 0, **as_nobody())
+        target = self.start(rec.target("attached"), 120, 1, 0, **as_nobody())
         directory = self.open_directory()
         recorder = subprocess.Popen([rec.REC, "-q", "-p", str(target.pid)], cwd=directory, **as_nobody())
         time.sleep(1)
@@ -287,7 +287,7 @@ class End(Attached):
         self.assert_complete(run)
 
     def test_the_recording_begins_after_the_delay(self):
-        target = self.start(rec.target("attached"), 30, 1, 0, **as_nobody())
+        target = self.start(rec.target("attached"), 120, 1, 0, **as_nobody())
         run = self.attach("-p", target.pid, "-D", "700", "--duration", "0.5", **as_nobody())
         self.assertLess(run.count("cpu_billed_ns"), 600e6)
         self.assertGreater(run.count("cpu_before_ns"), 0)
@@ -317,19 +317,19 @@ class Refusals(Attached):
         self.assertIn("kernel thread", self.refused("-p", 2))
 
     def test_a_thread_as_a_process(self):
-        target = self.start(rec.target("attached"), 30, 0, 1, **as_nobody())
+        target = self.start(rec.target("attached"), 120, 0, 1, **as_nobody())
         tid = max(map(int, os.listdir(f"/proc/{target.pid}/task")))
         self.assertIn(f"a thread of process {target.pid}; use -t {tid}", self.refused("-p", tid))
 
     def test_a_process_of_another_user(self):
         if os.geteuid() != 0:
             self.skipTest("only root starts processes of several users")
-        target = self.start(rec.target("attached"), 30, 0, 1)
+        target = self.start(rec.target("attached"), 120, 0, 1)
         self.assertIn("another user (uid 0, rec has 65534)",
                       self.refused("-p", target.pid, **as_nobody()))
 
     def test_a_process_that_is_not_dumpable(self):
-        target = self.start(rec.target("attached"), 30, 0, 1, "hidden", **as_nobody())
+        target = self.start(rec.target("attached"), 120, 0, 1, "hidden", **as_nobody())
         self.assertIn("not dumpable", self.refused("-p", target.pid, **as_nobody()))
 
 
