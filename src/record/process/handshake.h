@@ -4,7 +4,7 @@
  * identified, judged, armed and answered before anything that can wait, as the process waits in its
  * constructor:
  *
- *     identify ─ pidfd ─ map ─ settle pid reuse ─ enter ─ refuse or arm ─ alive? ─ reply │ watch, …
+ *     settle pid reuse ─ pidfd ─ identify ─ map ─ enter ─ refuse or arm ─ alive? ─ reply │ watch, …
  *     └────────────────────────── the process waits ───────────────────────────────────┘
  *
  * A pid is the kernel's word for the process: the pidfd is opened before the mappings of this pid
