@@ -27,6 +27,7 @@ static struct limit {
     [BUDGET_MAPPINGS] = {"--max-mappings", 8192, 0},
     [BUDGET_FRAMES] = {"--max-frames", 1024, 0},
     [BUDGET_FREE_BYTES] = {"--keep-free", 256 * MIB, 0},
+    [BUDGET_TABLE_BYTES] = {MEMORY_LIMIT, MEMORY_BYTES / 2, 0},
 };
 
 static uint64_t memory_bytes = MEMORY_BYTES;

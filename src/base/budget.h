@@ -7,7 +7,7 @@
  *
  *     memory of a conversion = 480 MiB + 16 bytes for each byte of input beyond 10 MiB
  *
- * The limits of a recording are fixed.
+ * The limits of a recording are fixed, but for the memory of unwind tables: half of --memory-limit.
  */
 #pragma once
 
@@ -26,9 +26,10 @@ enum budget {
     BUDGET_STEPS,           /* from frames to callers, of all copied stacks */
     BUDGET_RECORD_BYTES,    /* of decompressed records, plus 64 bytes for each stored byte */
     /* Of a recording. */
-    BUDGET_MAPPINGS,   /* executable mappings of a process */
-    BUDGET_FRAMES,     /* of a stack: at most RECORD_FRAMES_MAX */
-    BUDGET_FREE_BYTES, /* of the capture's file system, left free */
+    BUDGET_MAPPINGS,    /* executable mappings of a process */
+    BUDGET_FRAMES,      /* of a stack: at most RECORD_FRAMES_MAX */
+    BUDGET_FREE_BYTES,  /* of the capture's file system, left free */
+    BUDGET_TABLE_BYTES, /* unwind tables of all mapped files together */
     BUDGETS,
 };
 

@@ -94,6 +94,21 @@ uint64_t record_lost(const struct record_summary *summary)
     return sum_of(summary->lost);
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t record_files_left_out(const struct record_summary *summary)
+{
+    return most(summary->files_left_out, summary->off_cpu.files_left_out);
+}
+
+uint64_t record_tables_left_out(const struct record_summary *summary)
+{
+    return most(summary->tables_left_out, summary->off_cpu.tables_left_out);
+}
+
 uint64_t record_lost_events(const struct record_summary *summary)
 {
     return sum_of(summary->lost_events);
@@ -250,7 +265,8 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"processes", summary->processes},
         {"threads", summary->threads},
         {"mappings_left_out", summary->mappings_left_out},
-        {"files_left_out", summary->files_left_out},
+        {"files_left_out", record_files_left_out(summary)},
+        {"tables_left_out", record_tables_left_out(summary)},
         {"locked_tables", summary->has_locked_tables},
         {"threads_without_slot", summary->threads_without_slot},
         {"handler_p50_ns", summary->handler_p50_ns},

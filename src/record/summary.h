@@ -101,22 +101,23 @@ struct record_off_cpu {
     /* Parts of waiting_ns: with a stack; shorter than two ticks, and met by none; not seen. */
     uint64_t with_stack_ns, short_ns, unseen_ns;
     uint64_t samples;
-    uint64_t switches, lost_records; /* of the kernel */
-    uint64_t looks;                  /* at stacks, of these: */
-    uint64_t torn;                   /* the thread ran meanwhile */
-    uint64_t running;                /* the thread did not wait any more */
-    uint64_t refused;                /* no right to trace the process */
-    uint64_t refused_programs;       /* with such looks, at least one for each */
-    uint64_t failed;                 /* for another reason: the thread had ended, mostly */
-    uint64_t stackless;              /* threads without a user stack */
-    uint64_t incomplete;             /* stacks without a root */
-    uint64_t inferred;               /* stacks with an inferred frame pointer */
-    uint64_t guessed;                /* stacks that end at a guess: incomplete */
-    uint64_t mappings_left_out;      /* beyond the budget: code there has no symbols */
-    uint64_t cpu_ns;                 /* cost in rec */
-    uint64_t storm;                  /* switches a second that have ended the records; 0: none */
-    bool is_stuck;                   /* a read of a process did not return: all sums are 0 */
-    bool without_kernel_threads;     /* all tasks were recorded but these */
+    uint64_t switches, lost_records;          /* of the kernel */
+    uint64_t looks;                           /* at stacks, of these: */
+    uint64_t torn;                            /* the thread ran meanwhile */
+    uint64_t running;                         /* the thread did not wait any more */
+    uint64_t refused;                         /* no right to trace the process */
+    uint64_t refused_programs;                /* with such looks, at least one for each */
+    uint64_t failed;                          /* for another reason: the thread had ended, mostly */
+    uint64_t stackless;                       /* threads without a user stack */
+    uint64_t incomplete;                      /* stacks without a root */
+    uint64_t inferred;                        /* stacks with an inferred frame pointer */
+    uint64_t guessed;                         /* stacks that end at a guess: incomplete */
+    uint64_t mappings_left_out;               /* beyond the budget: code there has no symbols */
+    uint64_t files_left_out, tables_left_out; /* of looks, as below */
+    uint64_t cpu_ns;                          /* cost in rec */
+    uint64_t storm;              /* switches a second that have ended the records; 0: none */
+    bool is_stuck;               /* a read of a process did not return: all sums are 0 */
+    bool without_kernel_threads; /* all tasks were recorded but these */
     /* What descriptors of waits lead to; owned, freed by record_summary_free(). */
     struct record_wait_object {
         char *text;
@@ -170,6 +171,7 @@ struct record_summary {
     uint32_t processes, threads;
     uint64_t mappings_left_out;       /* beyond the budget: code in these mappings has no symbols */
     uint64_t files_left_out;          /* of other users: reading_budget.h */
+    uint64_t tables_left_out;         /* files without unwind tables, beyond the budget */
     bool has_locked_tables;           /* a program called mlockall() */
     uint32_t threads_without_slot;    /* not sampled: too many threads */
     uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
@@ -208,6 +210,9 @@ extern const char record_started_late[];
 /* Adds a process of the tree without samples, and the reason; once for record_started_late. */
 /* Lost samples of all causes. */
 uint64_t record_lost(const struct record_summary *summary);
+/* Of samples and of looks, mostly the same files. */
+uint64_t record_files_left_out(const struct record_summary *summary);
+uint64_t record_tables_left_out(const struct record_summary *summary);
 /* Events lost by recorders other than cpu, of all causes. */
 uint64_t record_lost_events(const struct record_summary *summary);
 /* Samples of all events, lost ones included. `samples` counts the main event only; in recordings by

@@ -212,7 +212,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->symbols_only = true;
         return 0;
     case MEMORY_LIMIT:
-        return units_parse_bytes(value, "--memory-limit", &request->memory_bytes, error);
+        return record_value_memory(request, value, error);
     case SYMBOL_DEBUG_DIR:
         request->debug_directory = value;
         return 0;

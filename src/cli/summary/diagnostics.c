@@ -348,12 +348,20 @@ static void find_left_out(struct diagnostic_list *list, const struct record_summ
             "%s=N (now %" PRIu64 " for a process)",
             format_count(mappings).text, budget_option(BUDGET_MAPPINGS),
             budget_amount(BUDGET_MAPPINGS));
-    if (summary->files_left_out)
+    const uint64_t files = record_files_left_out(summary), tables = record_tables_left_out(summary);
+    if (files)
         diagnostic_add(
             list, DIAGNOSTIC_PERCENT_MIN,
             "%s mapped files of other users take too much time or memory to read, so stacks may "
             "end there",
-            format_count(summary->files_left_out).text);
+            format_count(files).text);
+    if (tables)
+        diagnostic_add(list, DIAGNOSTIC_PERCENT_MIN,
+                       "%s mapped files have more unwind tables than rec reads, so stacks may end "
+                       "there; raise the limit with %s=SIZE (half of SIZE is for unwind tables, "
+                       "now %s)",
+                       format_count(tables).text, budget_option(BUDGET_TABLE_BYTES),
+                       format_bytes(budget_amount(BUDGET_TABLE_BYTES)).text);
     if (summary->has_locked_tables)
         diagnostic_add(
             list, DIAGNOSTIC_PERCENT_MIN,

@@ -94,6 +94,8 @@ void collector_settle_tree(struct collector *collector, const char *program, uin
     summary->compile_ns = compiler_cpu_ns(collector->config.compiler);
     summary->rows = compiler_rows(collector->config.compiler);
     summary->cfi_conflicts = compiler_cfi_conflicts(collector->config.compiler);
-    summary->files_left_out += compiler_files_left_out(collector->config.compiler);
+    const struct left_out left_out = compiler_left_out(collector->config.compiler);
+    summary->files_left_out += left_out.files;
+    summary->tables_left_out += left_out.tables;
     summary->has_locked_tables = session_is_locked(collector->config.session);
 }

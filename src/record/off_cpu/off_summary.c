@@ -7,6 +7,7 @@ static void add_totals(const struct off_loop *loop, struct record_off_cpu *summa
 {
     const struct look_counts *looks = &loop->looks.counts;
     const struct off_sums *sums = &loop->waits.samples.sums;
+    const struct left_out left_out = module_cache_left_out(loop->looks.modules.cache);
     summary->waiting_ns = sums->waiting_ns;
     summary->runnable_ns = sums->runnable_ns;
     summary->lost_ns = sums->lost_ns;
@@ -26,6 +27,8 @@ static void add_totals(const struct off_loop *loop, struct record_off_cpu *summa
     summary->incomplete = looks->incomplete;
     summary->inferred = looks->inferred;
     summary->guessed = looks->guessed;
+    summary->files_left_out = left_out.files;
+    summary->tables_left_out = left_out.tables;
     summary->cpu_ns = loop->cpu_ns;
     summary->storm = loop->storm;
     summary->longest_interval_ns = loop->longest_ns;

@@ -375,5 +375,7 @@ void ring_source_stop(struct ring_source *source)
     } while (ring_copier_has_records(&source->copier));
     count_lost(source);
     ring_ends_finish(&source->tasks);
-    source->samples.summary->files_left_out += module_cache_files_left_out(source->modules.cache);
+    const struct left_out left_out = module_cache_left_out(source->modules.cache);
+    source->samples.summary->files_left_out += left_out.files;
+    source->samples.summary->tables_left_out += left_out.tables;
 }

@@ -37,12 +37,12 @@ struct compiler {
     pthread_cond_t wakeup;
     bool stops;
     struct job_queue jobs, jobs_for_rows, done;
-    uint64_t cpu_ns;         /* atomic */
-    uint64_t rows;           /* atomic */
-    uint64_t cfi_conflicts;  /* atomic */
-    uint64_t files_left_out; /* atomic */
-    uint32_t modules_read;   /* atomic; CFI or code */
-    uint64_t maps;           /* requested; by the thread that requests */
+    uint64_t cpu_ns;          /* atomic */
+    uint64_t rows;            /* atomic */
+    uint64_t cfi_conflicts;   /* atomic */
+    struct left_out left_out; /* atomic each */
+    uint32_t modules_read;    /* atomic; CFI or code */
+    uint64_t maps;            /* requested; by the thread that requests */
 };
 
 static void push(struct job_queue *queue, struct job *job)
@@ -66,7 +66,9 @@ static void note_cost(struct compiler *compiler)
     store_relaxed(&compiler->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
     store_relaxed(&compiler->rows, module_cache_rows(compiler->store));
     store_relaxed(&compiler->cfi_conflicts, module_cache_cfi_conflicts(compiler->store));
-    store_relaxed(&compiler->files_left_out, module_cache_files_left_out(compiler->store));
+    const struct left_out left_out = module_cache_left_out(compiler->store);
+    store_relaxed(&compiler->left_out.files, left_out.files);
+    store_relaxed(&compiler->left_out.tables, left_out.tables);
 }
 
 /* The collector sleeps on the doorbell; pending stacks wait for maps and CFI. */
@@ -287,7 +289,8 @@ uint64_t compiler_cfi_conflicts(const struct compiler *compiler)
     return load_relaxed(&compiler->cfi_conflicts);
 }
 
-uint64_t compiler_files_left_out(const struct compiler *compiler)
+struct left_out compiler_left_out(const struct compiler *compiler)
 {
-    return load_relaxed(&compiler->files_left_out);
+    return (struct left_out){.files = load_relaxed(&compiler->left_out.files),
+                             .tables = load_relaxed(&compiler->left_out.tables)};
 }

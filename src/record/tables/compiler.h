@@ -50,4 +50,4 @@ uint32_t compiler_modules_read(const struct compiler *compiler);
 uint64_t compiler_cpu_ns(const struct compiler *compiler);
 uint64_t compiler_rows(const struct compiler *compiler);
 uint64_t compiler_cfi_conflicts(const struct compiler *compiler);
-uint64_t compiler_files_left_out(const struct compiler *compiler);
+struct left_out compiler_left_out(const struct compiler *compiler);

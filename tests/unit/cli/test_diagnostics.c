@@ -71,6 +71,11 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     expect_one(&summary, "lost 3 events of threads (away), so names, creations and joins may be "
                          "missing: rec was stopped");
     summary = good();
+    summary.tables_left_out = 2;
+    summary.off_cpu.tables_left_out = 3; /* of the same files, mostly */
+    expect_one(&summary, "3 mapped files have more unwind tables than rec reads, so stacks may end "
+                         "there; raise the limit with --memory-limit=SIZE");
+    summary = good();
     summary.lost[RECORD_LOST_NO_THREAD] = 2500;
     expect_one(&summary, "lost 20.0 % of the samples (no-thread): in starting or ending threads");
     summary.threads_without_slot = 7;

@@ -5,6 +5,8 @@
  */
 #include "record/tables/modules/module_cache.c"
 
+#include "base/budget.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -251,7 +253,7 @@ static void files_of_a_user_without_time_wait_for_another_user(void **state)
     spend_all(fixture, SPENT);
     assert_int_equal(!get(fixture, "/bin/true", SPENT)->elf, is_limited);
     assert_int_equal(!get(fixture, "/bin/true", SPENT)->elf, is_limited);
-    assert_int_equal(module_cache_files_left_out(fixture->store), is_limited);
+    assert_int_equal(module_cache_left_out(fixture->store).files, is_limited);
     struct known_module *module = get(fixture, "/bin/true", FRESH);
     assert_non_null(module->elf);
     module_cache_read(fixture->store, module);
@@ -299,36 +301,48 @@ static void code_of_large_programs_is_not_read_for_their_start_files(void **stat
     assert_false(is_read_for_gap(module, behind_start + 4096, 64)); /* padding */
 }
 
-/* Sparse files cost nothing on the disk; rec reads unwind tables into memory. */
-static void unwind_tables_of_other_users_have_a_limit_together(void **state)
+/* Three files of 30 MiB of unwind tables each, for a user whose files have 48 MiB together. */
+static void hold_tables_to_limit(struct fixture *fixture, const char *directory, uid_t uid)
 {
-    enum { OTHER = 65534, FILES = 3 };
-    struct fixture *fixture = *state;
-    const bool is_limited = geteuid() == 0;
+    enum { FILES = 3 };
+    const bool is_of_others = uid != 0 && geteuid() == 0;
+    const uint64_t *bytes = &fixture->store->budget.cfi_bytes[is_of_others];
     struct known_module *modules[FILES];
-    char directory[] = "/tmp/rec-test-XXXXXX", command[512], path[64];
-    assert_non_null(mkdtemp(directory));
-    snprintf(command, sizeof(command),
-             "chmod 755 %s && cd %s && truncate -s 30M zeros && for i in 0 1 2; do "
-             "objcopy --add-section .debug_frame=zeros " PROGRAM " $i; done",
-             directory, directory);
-    assert_int_equal(system(command), 0);
+    char path[64];
     for (int i = 0; i < FILES; i++) {
-        snprintf(path, sizeof(path), "%s/%d", directory, i);
-        modules[i] = get(fixture, path, OTHER);
+        snprintf(path, sizeof(path), "%s/%u-%d", directory, uid, i);
+        modules[i] = get(fixture, path, uid);
         if (modules[i]->state == MODULE_UNREAD)
             module_cache_read(fixture->store, modules[i]);
-        assert_int_equal(modules[i]->state, is_limited && i ? MODULE_NO_ROOM : MODULE_READ);
-        assert_in_range(fixture->store->budget.cfi_bytes, is_limited ? 30 << 20 : 0, CFI_BYTES_MAX);
+        assert_int_equal(modules[i]->state, i ? MODULE_NO_ROOM : MODULE_READ);
+        assert_in_range(*bytes, 30 << 20, CFI_BYTES_MAX);
     }
-    assert_int_equal(module_cache_files_left_out(fixture->store), is_limited ? 2 : 0);
+    const struct left_out left_out = module_cache_left_out(fixture->store);
+    assert_int_equal(is_of_others ? left_out.files : left_out.tables, 2);
     known_module_release(modules[0]); /* makes room */
     module_cache_read(fixture->store, modules[1]);
     assert_int_equal(modules[1]->state, MODULE_READ);
-    struct known_module *of_root = get(fixture, "/bin/true", 0);
-    if (of_root->state == MODULE_UNREAD)
-        module_cache_read(fixture->store, of_root);
-    assert_int_equal(of_root->state, MODULE_READ);
+}
+
+/* Sparse files cost nothing on the disk; rec reads unwind tables into memory. */
+static void unwind_tables_have_a_limit_together_and_another_one_for_other_users(void **state)
+{
+    enum { OTHER = 65534 };
+    struct fixture *fixture = *state;
+    const uint64_t default_bytes = budget_amount(BUDGET_TABLE_BYTES);
+    char directory[] = "/tmp/rec-test-XXXXXX", command[512];
+    assert_non_null(mkdtemp(directory));
+    snprintf(
+        command, sizeof(command),
+        "chmod 755 %s && cd %s && truncate -s 30M zeros && for i in %d-0 %d-1 %d-2 0-0 0-1 0-2; "
+        "do objcopy --add-section .debug_frame=zeros " PROGRAM " $i; done",
+        directory, directory, OTHER, OTHER, OTHER);
+    assert_int_equal(system(command), 0);
+    budget_set(BUDGET_TABLE_BYTES, CFI_BYTES_MAX);
+    if (geteuid() == 0)
+        hold_tables_to_limit(fixture, directory, OTHER);
+    hold_tables_to_limit(fixture, directory, 0);
+    budget_set(BUDGET_TABLE_BYTES, default_bytes);
     snprintf(command, sizeof(command), "rm -r %s", directory);
     assert_int_equal(system(command), 0);
 }
@@ -347,7 +361,7 @@ int main(void)
         TEST(an_index_that_found_no_room_is_there_when_it_is_asked_for_again),
         TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
         TEST(files_of_a_user_without_time_wait_for_another_user),
-        TEST(unwind_tables_of_other_users_have_a_limit_together),
+        TEST(unwind_tables_have_a_limit_together_and_another_one_for_other_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,8 @@ static void keys_and_values_are_as_documented(void **state)
     };
     summary.cut[RECORD_CUT_NO_CFI] = 61;
     summary.lost[RECORD_LOST_RING_FULL] = 5;
+    summary.lost_events[RECORD_LOST_RING_FULL] = 3;
+    summary.lost_events[RECORD_LOST_AWAY] = 2;
     char *text = text_of(&summary);
     assert_int_equal(strncmp(text, "version=1\n", 10), 0);
     assert_line(text, "engine=timer");
@@ -62,6 +64,8 @@ static void keys_and_values_are_as_documented(void **state)
     assert_line(text, "cut.no-cfi=61");
     assert_line(text, "cut.root=0");
     assert_line(text, "lost.ring-full=5");
+    assert_line(text, "lost_events=5");
+    assert_line(text, "lost_events.away=2");
     assert_null(strstr(text, "worst_module"));
     free(text);
 }

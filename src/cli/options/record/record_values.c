@@ -118,3 +118,11 @@ int record_value_frames(const char *value, struct error *error)
         budget_set(BUDGET_FRAMES, count);
     return err;
 }
+
+int record_value_memory(struct record_request *request, const char *value, struct error *error)
+{
+    int err = units_parse_bytes(value, "--memory-limit", &request->memory_bytes, error);
+    if (err == 0)
+        budget_set(BUDGET_TABLE_BYTES, request->memory_bytes / 2);
+    return err;
+}

@@ -21,3 +21,5 @@ int record_value_compression(struct record_request *request, const char *value,
 /* Budgets of the whole process. */
 int record_value_mappings(const char *value, struct error *error);
 int record_value_frames(const char *value, struct error *error);
+/* Of the conversion, and of the tables of the recording. */
+int record_value_memory(struct record_request *request, const char *value, struct error *error);

@@ -53,10 +53,11 @@ struct known_module {
     bool *is_filled;    /* by piece: compiled with the code; the compiler's */
     uint64_t pause_end_ns;
     size_t piece_count;
-    uid_t payers[2];    /* users that pay the time: the first one, and another one if any */
-    bool is_opened;     /* else it waits for time: reading_time.h */
-    bool is_left_out;   /* a part of the file was not read for lack of time or memory */
-    uint64_t cfi_bytes; /* counted in the limit of the cache */
+    uid_t payers[2];     /* users that pay the time: the first one, and another one if any */
+    bool is_opened;      /* else it waits for time: reading_time.h */
+    bool is_left_out;    /* a part of the file was not read for lack of time or memory */
+    uint64_t cfi_bytes;  /* counted in a limit of the cache: */
+    bool is_cfi_limited; /* of the files of limited users */
     bool is_go;
     bool is_sampler;
     /* A walk ending in this range is complete: the entry function, or all of the C library (the

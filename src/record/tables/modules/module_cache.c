@@ -76,9 +76,9 @@ uint64_t module_cache_cfi_conflicts(const struct module_cache *store)
     return store->cfi_conflicts;
 }
 
-uint64_t module_cache_files_left_out(const struct module_cache *store)
+struct left_out module_cache_left_out(const struct module_cache *store)
 {
-    return store->budget.files_left_out;
+    return store->budget.left_out;
 }
 
 /* Evicts the least recently used module of this size range; false: all are in use. */
@@ -257,7 +257,8 @@ static int read_cfi(struct module_cache *store, struct known_module *module,
     int err;
     do
         err = known_module_read_cfi(module, elf, reading_budget_cfi_bytes(&store->budget));
-    while (err == -E2BIG && store->budget.cfi_bytes > 0 && forget_oldest(store, 1, SIZE_MAX));
+    while (err == -E2BIG && reading_budget_is_cfi_held(&store->budget) &&
+           forget_oldest(store, 1, SIZE_MAX));
     if (err == -E2BIG)
         reading_budget_leave_out(&store->budget, module);
     if (err == 0)

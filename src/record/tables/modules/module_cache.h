@@ -21,6 +21,7 @@
 
 #include "record/tables/files/open_file_cache.h"
 #include "record/tables/modules/known_module.h"
+#include "record/tables/modules/reading_budget.h"
 #include "wire/session.h"
 
 #include <stdint.h>
@@ -51,5 +52,5 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
 uint64_t module_cache_rows(const struct module_cache *store);
 /* Number of functions without rows because CFI and code disagree. */
 uint64_t module_cache_cfi_conflicts(const struct module_cache *store);
-/* Number of files that have waited for time. */
-uint64_t module_cache_files_left_out(const struct module_cache *store);
+/* Files that were put off, so far. */
+struct left_out module_cache_left_out(const struct module_cache *store);

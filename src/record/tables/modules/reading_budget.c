@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/modules/reading_budget.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 
 #include <unistd.h>
@@ -17,7 +18,9 @@ static bool has_time(struct reading_budget *budget, uid_t uid)
 
 void reading_budget_leave_out(struct reading_budget *budget, struct known_module *module)
 {
-    budget->files_left_out += !module->is_left_out;
+    uint64_t *count =
+        is_limited(budget->payer) ? &budget->left_out.files : &budget->left_out.tables;
+    *count += !module->is_left_out;
     module->is_left_out = true;
 }
 
@@ -41,16 +44,24 @@ void reading_budget_end(struct reading_budget *budget)
 
 uint64_t reading_budget_cfi_bytes(const struct reading_budget *budget)
 {
-    return is_limited(budget->payer) ? CFI_BYTES_MAX - budget->cfi_bytes : UINT64_MAX;
+    const bool is_of_others = is_limited(budget->payer);
+    const uint64_t max = is_of_others ? CFI_BYTES_MAX : budget_amount(BUDGET_TABLE_BYTES);
+    return max - budget->cfi_bytes[is_of_others];
+}
+
+bool reading_budget_is_cfi_held(const struct reading_budget *budget)
+{
+    return budget->cfi_bytes[is_limited(budget->payer)] > 0;
 }
 
 void reading_budget_hold_cfi(struct reading_budget *budget, struct known_module *module)
 {
-    module->cfi_bytes = is_limited(budget->payer) ? unwind_module_bytes(module->unwind) : 0;
-    budget->cfi_bytes += module->cfi_bytes;
+    module->is_cfi_limited = is_limited(budget->payer);
+    module->cfi_bytes = unwind_module_bytes(module->unwind);
+    budget->cfi_bytes[module->is_cfi_limited] += module->cfi_bytes;
 }
 
 void reading_budget_drop_cfi(struct reading_budget *budget, const struct known_module *module)
 {
-    budget->cfi_bytes -= module->cfi_bytes;
+    budget->cfi_bytes[module->is_cfi_limited] -= module->cfi_bytes;
 }

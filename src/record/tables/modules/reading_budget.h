@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In a recording of root, the files mapped by processes of other users have limited time
- * (reading_time.h), and limited memory for their unwind tables. The user of a recording may end it
- * anyway, so that files of its own have no limit.
+ * Memory for the unwind tables of all mapped files: BUDGET_TABLE_BYTES. In a recording of root, the
+ * files mapped by processes of other users have limited time (reading_time.h), and memory apart.
+ * The user of a recording may end it anyway, so that files of its own have no limit of time.
  *
  * For the compiler thread alone.
  */
@@ -17,24 +17,31 @@
 /* Unwind tables of the files of other users; Chromium has 30 MiB. Indexes take twice as much. */
 #define CFI_BYTES_MAX (UINT64_C(48) << 20)
 
+/* Files that were put off, a part of them or all: of other users in a recording of root for lack of
+ * time or memory, and all others for lack of memory for unwind tables. */
+struct left_out {
+    uint64_t files, tables;
+};
+
 /* All zero is unused. */
 struct reading_budget {
     struct reading_time time; /* of users other than root */
     uid_t payer;              /* of the present reading */
     uint64_t begin_cpu_ns;
-    uint64_t cfi_bytes; /* of the files of other users */
-    uint64_t files_left_out;
+    uint64_t cfi_bytes[2]; /* of all files but those of limited users; of these files */
+    struct left_out left_out;
 };
 
 /* False: no user of the module has time left. True: to be followed by reading_budget_end(). */
 bool reading_budget_begin(struct reading_budget *budget, struct known_module *module);
 void reading_budget_end(struct reading_budget *budget);
 
-/* Room for unwind tables in the present reading. */
+/* Room for unwind tables in the present reading; whether other modules hold a part of it. */
 uint64_t reading_budget_cfi_bytes(const struct reading_budget *budget);
+bool reading_budget_is_cfi_held(const struct reading_budget *budget);
 /* Counts the unwind tables of a module until the module is freed. */
 void reading_budget_hold_cfi(struct reading_budget *budget, struct known_module *module);
 void reading_budget_drop_cfi(struct reading_budget *budget, const struct known_module *module);
 
-/* Counts a file once. */
+/* Counts a file once, by the user that pays. */
 void reading_budget_leave_out(struct reading_budget *budget, struct known_module *module);
