@@ -360,6 +360,11 @@ class Tree(Outside):
                 self.assertLess(run.share_of("[not followed]"), 10)
                 self.assert_whole_work(run, "existing_work")
 
+    def test_a_program_in_the_dynamic_linker_is_not_recorded_from_outside(self):
+        for command in ([rec.target("long_relocation")], ["sh", "-c", rec.target("long_relocation") + "; true"]):
+            run = self.recorded(*command)
+            self.assertGreater(run.share_of("[exec and dynamic linking]"), 90, run.summary)
+
     def test_an_exec_that_fails_changes_nothing(self):
         """The shell tries a static program without the right to execute it, and goes on."""
         path = os.path.join(self.directory, "static")

@@ -18,6 +18,7 @@
 #define CHILDREN_MAX 1024
 #define PATIENCE_CPU_NS 100000000
 #define PATIENCE_NS UINT64_C(5000000000)
+#define LOADER_CPU_NS UINT64_C(2000000000) /* of the dynamic linker; Blender's: 0.3 s */
 
 static struct untracked_process *find(struct untracked_processes *untracked, pid_t pid)
 {
@@ -28,12 +29,14 @@ static struct untracked_process *find(struct untracked_processes *untracked, pid
 }
 
 /* A process that can take the sampler may still be before its constructor, waiting for a
- * processor. */
+ * processor, or in the dynamic linker. */
 static bool is_patience_over(const struct untracked_processes *untracked,
                              const struct process *process)
 {
-    return process->account.last_cpu_ns > process->untracked_cpu_ns + PATIENCE_CPU_NS ||
-           untracked->round->now_ns > process->untracked_since_ns + PATIENCE_NS;
+    const uint64_t cpu_ns = process->account.last_cpu_ns - process->untracked_cpu_ns;
+    return (cpu_ns > PATIENCE_CPU_NS ||
+            untracked->round->now_ns > process->untracked_since_ns + PATIENCE_NS) &&
+           (cpu_ns > LOADER_CPU_NS || !untracked_is_in_loader(untracked->session, process->pid));
 }
 
 /* Counts one more look at a process without a sampler; true once the lack is certain. */

@@ -47,6 +47,19 @@ static bool is_in_other_recording(pid_t pid)
     return found;
 }
 
+bool untracked_is_in_loader(const struct session *session, pid_t pid)
+{
+    char path[64];
+    struct buffer maps = {0};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    const char *sampler = session->sampler_path;
+    bool is_in_loader = io_read_file(path, &maps, 16u << 20) == 0 &&
+                        memmem(maps.bytes, maps.size, sampler, strlen(sampler)) != NULL &&
+                        memmem(maps.bytes, maps.size, "/memfd:rec-tables", 17) == NULL;
+    buffer_free(&maps);
+    return is_in_loader;
+}
+
 static const char *reason_of_file(pid_t pid, uint64_t executable)
 {
     char path[64];
