@@ -59,8 +59,8 @@ static void tear_down(struct fixture *f)
 {
     kill(f->child, SIGKILL);
     waitpid(f->child, NULL, 0);
+    off_tasks_free(&f->tasks); /* releases modules of the looks */
     off_looks_close(&f->looks);
-    off_tasks_free(&f->tasks);
     off_queue_close(&f->queue);
     open_file_cache_free(&f->open_files);
 }
