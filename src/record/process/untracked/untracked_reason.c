@@ -34,28 +34,38 @@ uint64_t executable_id_of(pid_t pid)
     return id;
 }
 
+#define MAPS_BYTES_MAX (16u << 20)
+#define ANY_TABLES "/memfd:rec-tables"
+
+static bool has_path(const struct buffer *maps, const char *path)
+{
+    return maps->size > 0 && memmem(maps->bytes, maps->size, path, strlen(path)) != NULL;
+}
+
+static void read_maps(struct buffer *maps, pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    if (io_read_file(path, maps, MAPS_BYTES_MAX) != 0)
+        maps->size = 0;
+}
+
 /* Whether the process maps the tables of any recording. This recording's own requests are checked
  * before. */
 static bool is_in_other_recording(pid_t pid)
 {
-    char path[64];
     struct buffer maps = {0};
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    bool found = io_read_file(path, &maps, 16u << 20) == 0 &&
-                 memmem(maps.bytes, maps.size, "/memfd:rec-tables", 17) != NULL;
+    read_maps(&maps, pid);
+    bool found = has_path(&maps, ANY_TABLES);
     buffer_free(&maps);
     return found;
 }
 
 bool untracked_is_in_loader(const struct session *session, pid_t pid)
 {
-    char path[64];
     struct buffer maps = {0};
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    const char *sampler = session->sampler_path;
-    bool is_in_loader = io_read_file(path, &maps, 16u << 20) == 0 &&
-                        memmem(maps.bytes, maps.size, sampler, strlen(sampler)) != NULL &&
-                        memmem(maps.bytes, maps.size, "/memfd:rec-tables", 17) == NULL;
+    read_maps(&maps, pid);
+    bool is_in_loader = has_path(&maps, session->sampler_path) && !has_path(&maps, ANY_TABLES);
     buffer_free(&maps);
     return is_in_loader;
 }
