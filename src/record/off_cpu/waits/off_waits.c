@@ -92,11 +92,10 @@ void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
     add_to_look(waits, thread);
 }
 
-/* New runnable time began before a look that has found the thread asleep: it is sleep. The kernel
- * dates the wake-up back to the time when load balancing moved the thread, soon after its OUT, to
- * another processor's queue: enqueue_task(), kernel/sched/core.c, calls sched_info_enqueue() for
- * delayed dequeues, too (since Linux 6.12; seen on 6.18). The time of the wake-up is unknown.
- * An account with later turns than the records has runnable time after this wait, too. */
+/* New runnable time began before a look that has found the thread asleep: it is sleep. On busy
+ * processors, the kernel's account has sleep as runnable time at times (seen on Linux 6.18; cause
+ * unknown, docs/design.md). The time of the wake-up is unknown, too. An account with later turns
+ * than the records has runnable time after this wait, too. */
 static bool is_sleep(const struct off_thread *thread, const struct run_interval *interval,
                      int64_t new_ns, const struct run_account *account)
 {
