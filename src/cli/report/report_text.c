@@ -72,11 +72,11 @@ static void print_header(const struct report *report, const struct inputs *input
     printf("%s, %s: ", text_escape(name, sizeof(name), inputs_label(inputs).text),
            view_age(inputs_newest(inputs)).text);
     command_text_print(profile);
-    text_print(stdout, "%s, %s %s in %s, %zu %s",
-               format_samples(samples_count_measured(profile)).text,
-               weight_format(profile, report->total).text, weight_noun(profile),
-               format_duration(profile->recorded_ns).text, profile->thread_count,
-               profile->thread_count == 1 ? "thread" : "threads");
+    text_print(stdout, "%s, %s %s", format_samples(samples_count_measured(profile)).text,
+               weight_format(profile, report->total).text, weight_noun(profile));
+    if (profile->recorded_ns) /* 0: no samples */
+        printf(" in %s", format_duration(profile->recorded_ns).text);
+    printf(", %zu %s", profile->thread_count, profile->thread_count == 1 ? "thread" : "threads");
     print_completeness(profile);
     printf("\n");
     print_other_events(profile);

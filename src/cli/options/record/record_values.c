@@ -27,7 +27,7 @@ int record_value_frequency(struct record_request *request, const char *value, st
 {
     unsigned long frequency = RECORD_FREQUENCY_MAX;
     if (strcmp(value, "max") != 0) {
-        int err = parse_number(value, "freq", "-F, samples per second,", &frequency, error);
+        int err = parse_number(value, "freq", "-F (samples per second, or max)", &frequency, error);
         if (err)
             return err;
     }
