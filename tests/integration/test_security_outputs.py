@@ -9,6 +9,7 @@ import shutil
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -92,7 +93,12 @@ class Outputs(rec.Case):
         return self.rec("convert", "-q", self.capture, "-o", output, **more)
 
     def assert_outside_unchanged(self, what=""):
-        self.assertEqual(state_of(self.outside), self.before, what)
+        found = state_of(self.outside)
+        if found != self.before:
+            # A change by rec stays. Once a read of the victim was empty, beside an unchanged size and time (Linux 6.18).
+            print(f"first look: {found}", file=sys.stderr)
+            found = state_of(self.outside)
+        self.assertEqual(found, self.before, what)
 
 
 class Races(Outputs):
