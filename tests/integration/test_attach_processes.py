@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`rec -p` and `rec -t` record running processes from outside: complete stacks of existing and later threads and
 of children, with names; the recording ends as requested, the target never with the recording."""
+import contextlib
 import os
 import pathlib
 import re
@@ -30,13 +31,14 @@ class Attached(rec.Case):
 
     def tearDown(self):
         for target in self.targets:
-            target.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(target.pid, signal.SIGKILL)  # its children, too
             target.wait()
             target.stdout.close()
 
     def start(self, *command, **options):
-        """A running program, once its first line is there."""
-        target = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, **options)
+        """A running program, once its first line is there; the leader of a process group."""
+        target = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, process_group=0, **options)
         self.targets.append(target)
         self.assertEqual(target.stdout.readline(), b"ready\n")
         return target
