@@ -11,7 +11,8 @@ Known differences, each looked at and counted:
                of the name, rec puts the whole one together
     structor   the debug info says C4 or D4 (any constructor, destructor), the symbol C1, C2, D1, D2
     no source  code without debug info: the oracle tells the file of the nearest STT_FILE symbol
-    stub       "memcpy@plt": the oracle knows no names for stubs and takes the symbol before them
+    stub       "memcpy@plt", and "program+0x1020" at the head of .plt: the oracle knows no names for stubs and takes the
+               symbol before them
     nameless   code of a stripped file, named after its function's start or its file by us, "??" by the oracle
     unread     the stripped file has no symbol there, its debug file has: the oracle does not read that table
     directory  "./libio/./libio/f.c": the oracle joins a relative directory of compilation twice
@@ -241,12 +242,17 @@ def is_last_symbol(name, symbols, svma):
     return name in symbols and symbols[name] == max(start for start in symbols.values() if start <= svma)
 
 
+def is_head_of_stubs(name, their_name, symbols, svma):
+    """Behind _init, which has at most 27 bytes."""
+    return re.search(r"\+0x[0-9a-f]+$", name) and their_name == "_init" and svma >= symbols["_init"] + 0x20
+
+
 def judge(svma, ours, theirs, symbols, counts):
     """Counts known differences; False: another one."""
     if len(ours) == 1 and re.search(r"\+0x[0-9a-f]+$|^\[.*\]$", ours[0][0]) and theirs[0][0] == "??":
         counts["nameless"] += 1
         return True
-    if len(ours) == 1 and ours[0][0].endswith("@plt"):
+    if len(ours) == 1 and (ours[0][0].endswith("@plt") or is_head_of_stubs(ours[0][0], theirs[0][0], symbols, svma)):
         counts["stub"] += 1
         return True
     if len(ours) == 1 and theirs[0][0] == "??" and is_last_symbol(ours[0][0], symbols, svma):
