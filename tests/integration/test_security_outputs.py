@@ -9,7 +9,6 @@ import shutil
 import socket
 import stat
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -94,11 +93,9 @@ class Outputs(rec.Case):
 
     def assert_outside_unchanged(self, what=""):
         found = state_of(self.outside)
-        if found != self.before:
-            # A change by rec stays. Once a read of the victim was empty, beside an unchanged size and time (Linux 6.18).
-            print(f"first look: {found}", file=sys.stderr)
-            found = state_of(self.outside)
-        self.assertEqual(found, self.before, what)
+        # For the message: once the first look found the victim empty, of unchanged size and time (Linux 6.18).
+        again = state_of(self.outside) if found != self.before else None
+        self.assertEqual(found, self.before, f"{what}; a second look: {again}")
 
 
 class Races(Outputs):
