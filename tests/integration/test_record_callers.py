@@ -24,7 +24,7 @@ by_hand:
     add $40, %rsp
     ret
 2:  mov %rdi, %rbp
-    mov $400000, %ebx
+    mov $200000, %ebx
 3:  imul $7, %rbp, %rbp
     add $3, %rbp
     dec %ebx
@@ -35,6 +35,21 @@ by_hand:
     add $40, %rsp
     ret
     .size by_hand, . - by_hand
+    .globl by_choice
+    .type by_choice, @function
+# As libraries choose a function by the processor: the slot leads to the choice first, then to its result.
+by_choice:
+    jmp *choice(%rip)
+    .size by_choice, . - by_choice
+    .type choose, @function
+choose:
+    lea by_hand(%rip), %rax
+    mov %rax, choice(%rip)
+    jmp by_choice
+    .size choose, . - choose
+    .data
+choice:
+    .quad choose
     .section .note.GNU-stack, "", @progbits
 """
 
@@ -42,7 +57,7 @@ PROGRAM = """
 #include <stdlib.h>
 #include <time.h>
 #define NOINLINE __attribute__((noinline, noclone))
-long by_hand(long n);
+long by_hand(long n), by_choice(long n);
 NOINLINE static long spin(long n)
 {
     for (int i = 0; i < 300000; i++) {
@@ -59,10 +74,11 @@ NOINLINE static long pushed(long a, long b, long c, long d, long e, long f, long
 {
     return spin(a + b + c + d + e + f + g + h) + 4;
 }
+NOINLINE static long chosen(long n) { return by_choice(n & 255) + 5; }
 static long (*volatile pointer)(long) = pointed;
 NOINLINE static long middle(long n)
 {
-    long sum = direct(n) + pointer(n) + tail(n) + by_hand(n & 255);
+    long sum = direct(n) + pointer(n) + tail(n) + by_hand(n & 255) + chosen(n);
     return sum + pushed(sum, n, 1, 2, 3, 4, 5, 6);
 }
 static int compare(const void *a, const void *b)
@@ -117,6 +133,7 @@ CALLERS = {
     ("main", "middle", "behind_tail_call", "spin"),
     ("main", "middle", "pushed", "spin"),
     ("main", "middle", "by_hand"),
+    ("main", "middle", "chosen", "by_hand"),
 }
 NO_CFI = ["-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer", "-fno-ipa-ra"]
 

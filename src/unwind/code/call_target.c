@@ -98,16 +98,19 @@ static enum caller_evidence judge_target(struct call_target *target, const struc
     return judge_tail_calls(target, place, &function, depth);
 }
 
-/* A slot holds a function of the same file, or a named function of the callee's file. */
+/* A slot holds a function of the same file, or a named function of the callee's file; or first the
+ * function that chooses one by the processor, as in libraries with code for several of them. */
 static enum caller_evidence judge_slot(struct call_target *target, const struct code_place *place,
                                        uint64_t slot_svma, int depth)
 {
     const struct code_slot *slot = code_image_slot(place->image, slot_svma);
-    enum caller_evidence evidence = CALLER_GUESSED;
     if (!slot)
         return CALLER_PLAUSIBLE;
+    enum caller_evidence evidence = CALLER_GUESSED;
     if (slot->target_svma)
         evidence = judge_target(target, place, slot->target_svma, depth);
+    if (slot->may_change && evidence < CALLER_PLAUSIBLE)
+        evidence = CALLER_PLAUSIBLE;
     if (evidence == CALLER_VERIFIED || !slot->name.text ||
         !call_target_may_look(target, code_image_symbols(target->place.image)))
         return evidence;

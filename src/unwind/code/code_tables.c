@@ -125,9 +125,10 @@ static int add_slot(struct code_tables *tables, const struct symbol_table *table
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
     struct code_slot slot = {.slot_svma = rela->r_offset};
-    if (type == R_X86_64_RELATIVE && holds(tables, (uint64_t)rela->r_addend))
+    if (type == R_X86_64_RELATIVE && holds(tables, (uint64_t)rela->r_addend)) {
         slot.target_svma = (uint64_t)rela->r_addend; /* a function: jump tables hold distances */
-    else if (table && (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT))
+        slot.may_change = rela->r_offset - tables->readonly_svma >= tables->readonly_bytes;
+    } else if (table && (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT))
         describe_slot(tables, table, ELF64_R_SYM(rela->r_info), &slot);
     if (!slot.target_svma && !slot.name.text)
         return 0;
@@ -160,10 +161,20 @@ static int read_slots(struct code_tables *tables, const struct elf_file *elf,
     return err;
 }
 
+static void find_readonly(struct code_tables *tables, const struct elf_file *elf)
+{
+    for (size_t i = 0; i < elf_segment_count(elf); i++)
+        if (elf_segment(elf, i)->type == PT_GNU_RELRO) {
+            tables->readonly_svma = elf_segment(elf, i)->svma;
+            tables->readonly_bytes = elf_segment(elf, i)->memory_bytes;
+        }
+}
+
 static int read_all_slots(struct code_tables *tables, const struct elf_file *elf)
 {
     uint64_t left_bytes = SLOTS_BYTES_MAX;
     int err = 0;
+    find_readonly(tables, elf);
     for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++)
         if (elf_section(elf, i)->type == SHT_RELA)
             err = read_slots(tables, elf, elf_section(elf, i), &left_bytes);

@@ -8,6 +8,7 @@
 #include "unwind/code/code_symbols.h"
 #include "unwind/code/function_starts.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct code_slot {
     uint64_t slot_svma;
     uint64_t target_svma;  /* in the same file; 0: by name */
     struct code_name name; /* of the image */
+    bool may_change;       /* a variable of the program */
 };
 
 struct symbol_table {
@@ -33,7 +35,8 @@ struct code_tables {               /* zeros and code: empty */
     size_t hand_written;         /* looked at in .symtab */
     struct code_symbols symbols; /* of functions */
     struct function_starts starts;
-    struct code_slot *slots; /* by slot_svma; owned */
+    uint64_t readonly_svma, readonly_bytes; /* made read-only after relocation */
+    struct code_slot *slots;                /* by slot_svma; owned */
     size_t slot_count, slot_capacity;
 };
 
