@@ -36,7 +36,8 @@ class Complete(rec.Case):
             run = self.recorded(*command, rec_options=["-q", "-F", str(frequency)], **options)
             samples = run.count("samples")
             self.assertGreater(samples, frequency / 10, "hardly any samples: the test proves nothing")
-            self.assertGreaterEqual(run.complete_percent(), least_complete, run.summary)
+            if least_complete is not None:
+                self.assertGreaterEqual(run.complete_percent(), least_complete, run.summary)
             # Until the tables are there stacks are copied, which fills a ring within a millisecond.
             ready_ns = run.count("tables_ready_ns") + run.count("compile_ns")
             before_tables = frequency * (ready_ns / 1e9 + 0.02)
@@ -44,6 +45,7 @@ class Complete(rec.Case):
             if most_misses is not None:
                 self.assertLess(run.count("misses"), before_tables + samples * most_misses / 100,
                                 run.summary)
+        return run
 
     def both(self, *command, **options):
         self.check(*command, frequency=999, **options)
@@ -108,9 +110,17 @@ class Complete(rec.Case):
     def test_a_threaded_program_that_throws(self):
         # _Unwind_RaiseException restores all registers: such frames are finished by the launcher. While
         # it installs the landing pad's registers it overwrites its own frame, return address included:
-        # no unwinder can leave it then (0.6 % of the samples of a program that does nothing but throw).
-        self.check(rec.target("throws"), "500", frequency=999, least_complete=98)
-        self.check(rec.target("throws"), "500", frequency=9999, most_misses=1.5, least_complete=98)
+        # no unwinder can leave it then (1.2 % of the samples of a program that does nothing but throw).
+        # Of 870 samples at 999 Hz that is 2 % and more in one run of a hundred: only both runs have a share of it.
+        samples, installing = 0, 0
+        for options in ({"frequency": 999}, {"frequency": 9999, "most_misses": 1.5}):
+            run = self.check(rec.target("throws"), "500", least_complete=None, **options)
+            cut = sum(weight for stack, weight in run.stacks().items() if stack[1:2] == ("[truncated]",)
+                      and {"_Unwind_RaiseException", "_Unwind_Resume"} & set(stack))
+            others = run.count("samples") - run.count("complete") - cut
+            self.assertLessEqual(others, run.count("samples") * (100 - LEAST_COMPLETE_PERCENT) / 100, run.summary)
+            samples, installing = samples + run.count("samples"), installing + cut
+        self.assertLessEqual(installing, samples * 0.02)
 
     def test_code_that_is_made_while_recording_and_only_calls(self):
         for engine in rec.ENGINES:
