@@ -64,6 +64,10 @@ class Dwarf(rec.Case):
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return done.stdout.decode(errors="replace"), seconds
 
+    def least(self, *words):
+        """With cold caches, a run of 2 ms takes 12 ms at times."""
+        return min((self.timed(*words) for _ in range(3)), key=lambda run: run[1])
+
     def stacks(self):
         text, _ = self.timed(rec.REC, "convert", "perf.data", "-o", "-", "--format", "collapsed")
         counts = collections.Counter()
@@ -163,8 +167,8 @@ class Dwarf(rec.Case):
                                  sorted(self.depths_of_perf().elements())))
                 shallower = sum(ours < theirs for ours, theirs in pairs)
                 self.assertLessEqual(100 * shallower / len(pairs), 2, "stacks as deep as perf's")
-                notes, loading_s = self.timed(rec.REC, "info", "perf.data")
-                _, perf_s = self.timed("perf", "script", "--no-inline", "-i", "perf.data")
+                notes, loading_s = self.least(rec.REC, "info", "perf.data")
+                _, perf_s = self.least("perf", "script", "--no-inline", "-i", "perf.data")
                 self.assertLess(loading_s, perf_s, "CPU time to unwind")
                 lost = re.search(r"unwound\.lost\s+(\d+)", notes)
                 self.assertLessEqual(int(lost[1]) if lost else 0, max(1, total // 500),
