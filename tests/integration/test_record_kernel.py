@@ -268,6 +268,30 @@ class Hint(Kernel):
         self.assertEqual(self.hint(self.recorded(*self.DD, rec_options=["--engine=timer"]).stderr)[1],
                          "add --kernel and remove --engine")
 
+    def report(self, run, *options, status=0):
+        done = self.run_in(self.directory, [rec.REC, "report", *options, run.path()])
+        self.assertEqual(done.status, status, done.stderr)
+        return done
+
+    def test_waits_in_kernel_functions_leave_the_hint(self):
+        run = self.recorded("sh", "-c", "sleep 0.2; exec " + " ".join(self.DD), rec_options=["--off-cpu"])
+        self.assertEqual(self.hint(run.stderr)[1], "add --kernel")
+        self.assertEqual(self.hint(self.report(run).stderr)[1], "record with --kernel")
+        self.assertIsNone(self.hint(self.report(run, "--metric", "off-cpu").stderr))
+
+    def test_a_part_has_the_hint_of_its_samples(self):
+        run = self.recorded("sh", "-c", f"{' '.join(self.DD)}; {self.work()} count; true")
+        self.assertGreater(self.hint(self.report(run, "--comm", "dd").stderr)[0], run.share_of("[kernel]"))
+        for part, threads in (("work", 1), ("nothing", 0)):
+            found = self.report(run, "--comm", part)
+            self.assertIsNone(self.hint(found.stderr))
+            self.assertRegex(found.stdout.decode(), rf", {threads} threads?\n")
+
+    def test_a_report_without_content_has_one_line(self):
+        run = self.recorded(*self.DD)
+        for option in ("--off-cpu", "--stuck", "--lifecycle"):
+            self.assertRegex(self.report(run, option, status=125).stderr, rb"\Arec: [^\n]* has no [^\n]*\n\Z")
+
     def test_ordinary_users_read_what_permits_the_option(self):
         directory = self.new_directory()
         os.chmod(directory, 0o777)

@@ -102,7 +102,7 @@ class Lifecycle(rec.Case):
 
     def test_other_captures_are_refused_in_one_line(self):
         plain = self.recorded("true").path()
-        for words, sentence in (((plain,), "has no thread lifecycle: record with rec --record thread-lifecycle -- COMMAND"),
+        for words, sentence in (((plain,), "has no thread lifecycle: record with `rec --record thread-lifecycle -- COMMAND`"),
                                 ((plain, self.run_of_lives.path()), "shows a single capture")):
             done = report("--lifecycle", *words)
             self.assertEqual((done.returncode, done.stdout), (125, ""))

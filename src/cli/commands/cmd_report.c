@@ -95,8 +95,8 @@ static int show_lifecycle(const struct view_request *request, const struct profi
     const char *path = inputs_first(&request->input.inputs);
     if (!profile->has_life_events)
         return error_set(error, -EINVAL,
-                         "%s has no thread lifecycle: record with rec --record thread-lifecycle "
-                         "-- COMMAND",
+                         "%s has no thread lifecycle: record with `rec --record thread-lifecycle "
+                         "-- COMMAND`",
                          path);
     int err = lifecycle_build(&lifecycle, profile);
     if (err)
@@ -178,7 +178,8 @@ static int show(const struct view_request *request, struct error *error)
         symbolized_shorten(profile);
     err = show_view(request, profile, error);
     pager_finish();
-    diagnostics_print_for_file(profile, request->input.from.symfs);
+    if (!err)
+        diagnostics_print_for_file(profile, request->input.from.symfs);
     profile_free(profile);
     return err;
 }

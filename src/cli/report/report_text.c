@@ -36,9 +36,12 @@ static uint64_t note_number(const struct profile *profile, const char *key)
     return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* From the summary in the capture, if present. */
+/* From the summary in the capture, if present: samples of CPU time or of -e, of all threads. */
 static void print_completeness(const struct profile *profile)
 {
+    struct profile_event event = profile_main_event(profile);
+    if (event.is_off_cpu || event.is_wall)
+        return;
     uint64_t samples = note_number(profile, "samples");
     const char *engine = profile_note(profile, "engine");
     if (engine && samples)
@@ -65,7 +68,15 @@ static void print_other_events(const struct profile *profile)
         printf("\n");
 }
 
-static void print_header(const struct report *report, const struct inputs *inputs)
+static size_t threads_with_samples(const struct profile *profile)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < profile->thread_count; i++)
+        count += profile->threads[i].first_list != 0;
+    return count;
+}
+
+static void print_header(const struct report *report, const struct inputs *inputs, bool is_part)
 {
     const struct profile *profile = report->profile;
     char name[4096];
@@ -76,8 +87,10 @@ static void print_header(const struct report *report, const struct inputs *input
                weight_format(profile, report->total).text, weight_noun(profile));
     if (profile->recorded_ns) /* 0: no samples */
         printf(" in %s", format_duration(profile->recorded_ns).text);
-    printf(", %zu %s", profile->thread_count, profile->thread_count == 1 ? "thread" : "threads");
-    print_completeness(profile);
+    size_t threads = is_part ? threads_with_samples(profile) : profile->thread_count;
+    printf(", %zu %s", threads, threads == 1 ? "thread" : "threads");
+    if (!is_part)
+        print_completeness(profile);
     printf("\n");
     print_other_events(profile);
     const char *damage = profile_note(profile, "damage");
@@ -141,7 +154,7 @@ static void print_tree(const struct report *report, const struct report_style *s
 void report_print(const struct report *report, const struct report_rows *rows,
                   const struct inputs *inputs, const struct report_style *style)
 {
-    print_header(report, inputs);
+    print_header(report, inputs, style->is_part);
     if (report->total == 0) {
         printf(style->is_part ? "No samples in the selected part.\n"
                               : "No samples: rec records CPU time, and waiting with --off-cpu.\n");

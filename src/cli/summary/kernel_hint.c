@@ -3,6 +3,7 @@
 
 #include "cli/summary/diagnostic_list.h"
 #include "cli/terminal/format.h"
+#include "profile/walk.h"
 #include "record/launch/kernel_access.h"
 
 #include <stdio.h>
@@ -48,19 +49,42 @@ static uint64_t note_ns(const struct profile *profile, const char *key)
     return note ? strtoull(note, NULL, 10) : 0;
 }
 
-static bool has_kernel_functions(const struct profile *profile)
+/* Samples of a part of the capture may have another share than the recording. Waits of root end in
+ * kernel functions, too: the main event decides. */
+struct kernel_time {
+    uint64_t kernel_ns, cpu_ns;
+    bool has_functions;
+};
+
+static struct kernel_time kernel_time_of(const struct profile *profile)
 {
-    for (size_t i = 0; i < profile->lib_count; i++)
-        if (strcmp(profile_text(profile, profile->libs[i].path), "[kernel.kallsyms]") == 0)
-            return true;
-    return false;
+    struct kernel_time time = {0};
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        if (!profile_is_main(profile, sample))
+            continue;
+        time.cpu_ns += sample->weight;
+        uint32_t call = sample->call;
+        uint32_t lib = call == PROFILE_NONE ? PROFILE_NONE
+                                            : profile->addresses[profile->calls[call].address].lib;
+        const char *path =
+            lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].path);
+        if (strcmp(path, "[kernel]") == 0)
+            time.kernel_ns += sample->weight;
+        time.has_functions |= strcmp(path, "[kernel.kallsyms]") == 0;
+    }
+    return time;
 }
 
 struct kernel_hint kernel_hint_of_capture(const struct profile *profile)
 {
-    uint64_t kernel_ns = note_ns(profile, "cpu_kernel_ns");
-    uint64_t cpu_ns = note_ns(profile, "cpu_seen_ns");
-    if (!is_large(kernel_ns, cpu_ns) || has_kernel_functions(profile))
-        return (struct kernel_hint){""};
-    return hint_of(kernel_ns, cpu_ns, "record with --kernel", "");
+    struct kernel_hint none = {""};
+    struct profile_event event = profile_main_event(profile);
+    if (!profile_is_cpu_time(&event) ||
+        !is_large(note_ns(profile, "cpu_kernel_ns"), note_ns(profile, "cpu_seen_ns")))
+        return none;
+    struct kernel_time time = kernel_time_of(profile);
+    if (!is_large(time.kernel_ns, time.cpu_ns) || time.has_functions)
+        return none;
+    return hint_of(time.kernel_ns, time.cpu_ns, "record with --kernel", "");
 }

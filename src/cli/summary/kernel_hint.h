@@ -15,5 +15,5 @@ struct kernel_hint {
 struct kernel_hint kernel_hint_of_recording(const struct record_options *options,
                                             const struct record_summary *summary);
 
-/* By the summary in the capture. */
+/* By the summary in the capture, and the samples of the main event. */
 struct kernel_hint kernel_hint_of_capture(const struct profile *profile);
