@@ -187,6 +187,39 @@ class NextToTheSampler(Kernel):
         self.assert_within(run.count("cpu_seen_ns"), run.count("cpu_billed_ns"), 0.02 * run.count("cpu_billed_ns"))
 
 
+class OneTimer(Kernel):
+    DD = ("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=200000")
+    PERIOD_NS = 1000000000 // 999
+
+    def weights(self, run):
+        return [sample.weight for sample in samples(run) if sample.kernel]
+
+    def test_both_halves_have_the_samplers_timer(self):
+        """By a timer of their own, samples of the kernel have a shorter period."""
+        with open("/sys/devices/system/clockevents/clockevent0/current_device", encoding="ascii") as clock, \
+                open("/proc/cpuinfo", encoding="utf-8") as processors:
+            if not clock.read().startswith("lapic") or " fred " in processors.read():
+                self.skipTest("interrupts of timers have other frames here")
+        weights = self.weights(self.recorded(*self.DD, rec_options=["--kernel"]))
+        whole = [weight for weight in weights if abs(weight - self.PERIOD_NS) < 0.01 * self.PERIOD_NS]
+        self.assertGreater(len(weights), 50)
+        self.assertGreaterEqual(len(whole), 0.9 * len(weights), weights)
+
+    def test_a_timer_of_their_own_without_the_tracepoint(self):
+        """tracefs is for root; the kernel's addresses and samples are for others with two capabilities, too."""
+        if not shutil.which("setpriv") or os.stat("/sys/kernel/tracing").st_mode & 0o001 and os.listdir("/sys/kernel/tracing"):
+            self.skipTest("there is no setpriv on this machine, or tracefs is mounted for all")
+        caps = "-all,+perfmon,+syslog"
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, ["setpriv", "--reuid", NOBODY, "--clear-groups", f"--inh-caps={caps}",
+                                      f"--ambient-caps={caps}", f"--bounding-set={caps}", rec.REC, "--kernel", "--", *self.DD])
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        taken = self.assert_joined(run, 50)
+        whole = [sample for sample in taken if sample.kernel and abs(sample.weight - self.PERIOD_NS) < 0.01 * self.PERIOD_NS]
+        self.assertLess(len(whole), 0.1 * len(taken))
+
+
 class Shares(Kernel):
     def test_pure_user_code_has_no_kernel_samples_but_interrupts(self):
         taken = samples(self.recorded(self.work(), "count", rec_options=["--kernel"]))

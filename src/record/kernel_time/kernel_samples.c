@@ -22,9 +22,9 @@
 #define RING_PARTS 4
 /* Records of tasks and mappings come with event 0 only (thread_events.c). */
 #define KERNEL_EVENT 1
-/* The period is shorter than the sampler's by this part. With equal periods every expiry met the
- * delivery of the sampler's signal: all samples of a program without system calls were in the
- * kernel. 1/17 has no short common multiple with the rates in use. */
+/* The period of a timer of its own is shorter than the sampler's by this part. With equal periods
+ * every expiry met the delivery of the sampler's signal: all samples of a program without system
+ * calls were in the kernel. 1/17 has no short common multiple with the rates in use. */
 #define PERIOD_PARTS 17
 
 static size_t ring_bytes(size_t rings)
@@ -60,25 +60,45 @@ static void read_delivery(struct kernel_samples *kernel)
     fclose(symbols);
 }
 
-int kernel_samples_open(struct kernel_samples *kernel, pid_t command, enum event_reach reach)
+/* By a timer of its own. */
+static struct thread_events clock_events(const struct kernel_samples *kernel,
+                                         enum event_reach reach)
 {
     const uint64_t period_ns = kernel->samples->period_ns;
+    return (struct thread_events){.rings = kernel->rings,
+                                  .ring_count = kernel->ring_count,
+                                  .period_ns = period_ns - period_ns / PERIOD_PARTS,
+                                  .stack_bytes = STACK_BYTES,
+                                  .reach = reach,
+                                  .exclude_user = true,
+                                  .kernel_stacks = true};
+}
+
+static int open_events(struct kernel_samples *kernel, pid_t command, enum event_reach reach)
+{
+    kernel->events = clock_events(kernel, reach);
+    if (timer_expiry_find(&kernel->expiry, &kernel->delivery)) {
+        kernel->events.requests = kernel->expiry.requests;
+        kernel->events.filter = kernel->expiry.filter;
+        kernel->events.period_ns = kernel->samples->period_ns;
+        if (thread_events_open(&kernel->events, kernel->set, command, EVENTS_AT_EXEC) == 0)
+            return 0;
+        kernel->events = clock_events(kernel, reach);
+    }
+    return thread_events_open(&kernel->events, kernel->set, command, EVENTS_AT_EXEC);
+}
+
+int kernel_samples_open(struct kernel_samples *kernel, pid_t command, enum event_reach reach)
+{
     int err = open_rings(kernel);
     kernel->set = event_set_new();
     if (err == 0 && !kernel->set)
         err = -ENOMEM;
     if (err)
         return err;
-    kernel->events = (struct thread_events){.rings = kernel->rings,
-                                            .ring_count = kernel->ring_count,
-                                            .period_ns = period_ns - period_ns / PERIOD_PARTS,
-                                            .stack_bytes = STACK_BYTES,
-                                            .reach = reach,
-                                            .exclude_user = true,
-                                            .kernel_stacks = true};
     read_delivery(kernel);
     kernel_image_write(kernel->samples->file, kernel->round->now_ns);
-    return thread_events_open(&kernel->events, kernel->set, command, EVENTS_AT_EXEC);
+    return open_events(kernel, command, reach);
 }
 
 void kernel_samples_close(struct kernel_samples *kernel)
@@ -142,8 +162,20 @@ static void write_sample(struct kernel_samples *kernel, struct thread *thread,
     pending_take(kernel->pending, &raw);
 }
 
+/* From the tracepoint of expiring timers to the code that the timer interrupted. */
+static void take_interrupt_off(const struct kernel_samples *kernel, struct ring_record *record)
+{
+    size_t own =
+        signal_delivery_interrupt(&kernel->delivery, record->kernel_frames, record->kernel_count);
+    record->kernel_frames += own;
+    record->kernel_count -= own;
+    record->period = kernel->events.period_ns;
+}
+
 static void take_sample(struct kernel_samples *kernel, struct ring_record *record)
 {
+    if (kernel->events.filter)
+        take_interrupt_off(kernel, record);
     struct thread *thread = find_thread(kernel, record);
     bool is_own =
         signal_delivery_has(&kernel->delivery, record->kernel_frames, record->kernel_count) ||

@@ -8,12 +8,15 @@
  *     kernel event                 ▲ kernel frames, registers and     kernel ring
  *                                    stack of the entry into the kernel
  *
+ * By the expiry of the sampler's timer (timer_expiry.h), or else by a timer of its own.
+ *
  * The command's event is inherited by all its descendants. Samples of threads without a sampler are
  * dropped: other parts of the recording have their CPU time.
  */
 #pragma once
 
 #include "record/kernel_time/signal_delivery.h"
+#include "record/kernel_time/timer_expiry.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/procfs/stack_pages.h"
 #include "record/sample/pending_stacks.h"
@@ -34,6 +37,7 @@ struct kernel_samples {
     struct thread_events events;
     struct event_set *set;
     struct signal_delivery delivery;
+    struct timer_expiry expiry;
     struct stack_pages pages;
     struct buffer record; /* of the latest sample */
 };

@@ -20,6 +20,7 @@ static const struct {
     {"exit_to_user_mode_prepare", DELIVERY_EXIT},
     {"exit_to_user_mode_loop", DELIVERY_EXIT},
     {"schedule", DELIVERY_SWITCH},
+    {"perf_swevent_hrtimer", DELIVERY_TIMER},
 };
 
 /* "ffffffff81000df0 T name", and a module's name behind a tab. */
@@ -77,6 +78,23 @@ static enum delivery_kind kind_at(const struct signal_delivery *delivery, uint64
         if (avma > delivery->functions[i].start_avma && avma <= delivery->functions[i].end_avma)
             return delivery->functions[i].kind;
     return DELIVERY_NONE;
+}
+
+uint64_t signal_delivery_find(const struct signal_delivery *delivery, enum delivery_kind kind)
+{
+    for (size_t i = 0; i < delivery->count; i++)
+        if (delivery->functions[i].kind == kind)
+            return delivery->functions[i].start_avma;
+    return 0;
+}
+
+size_t signal_delivery_interrupt(const struct signal_delivery *delivery, const uint64_t *frames,
+                                 size_t count)
+{
+    size_t i = 0;
+    while (i < count && kind_at(delivery, frames[i]) != DELIVERY_ENTRY)
+        i++;
+    return i < count ? i + 1 : count;
 }
 
 bool signal_delivery_has(const struct signal_delivery *delivery, const uint64_t *frames,

@@ -17,7 +17,13 @@
 #include <stdio.h>
 
 enum { DELIVERY_FUNCTIONS_MAX = 8 };
-enum delivery_kind { DELIVERY_NONE, DELIVERY_ENTRY, DELIVERY_EXIT, DELIVERY_SWITCH };
+enum delivery_kind {
+    DELIVERY_NONE,
+    DELIVERY_ENTRY,
+    DELIVERY_EXIT,
+    DELIVERY_SWITCH,
+    DELIVERY_TIMER, /* called at the expiry of a clock event's timer */
+};
 
 struct signal_delivery {
     struct delivery_function {
@@ -33,6 +39,14 @@ void signal_delivery_read(struct signal_delivery *delivery, FILE *symbols);
 
 /* Whether a system call with this user stack is the return from the sampler's signal. */
 bool signal_delivery_is_return(const uint8_t *stack, size_t stack_bytes);
+
+/* The start of the first function of this kind; 0: none. */
+uint64_t signal_delivery_find(const struct signal_delivery *delivery, enum delivery_kind kind);
+
+/* The number of innermost frames that are the timer interrupt; all frames: it interrupted user
+ * code. */
+size_t signal_delivery_interrupt(const struct signal_delivery *delivery, const uint64_t *frames,
+                                 size_t count);
 
 /* frames: of the kernel, innermost first. */
 bool signal_delivery_has(const struct signal_delivery *delivery, const uint64_t *frames,

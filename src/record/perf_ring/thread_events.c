@@ -193,7 +193,9 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
         attr.read_format = 0;
         fd = event_open(&attr, target->task, (int)ring->processor, target->flags);
     }
-    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0) {
+    if (fd >= 0 &&
+        (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0 ||
+         (events->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, events->filter) != 0))) {
         int err = -errno;
         close(fd);
         return err;

@@ -71,6 +71,7 @@ struct thread_events {
     const struct kernel_ring *rings;
     size_t ring_count;
     const struct event_request *requests; /* by kernel_ring.event; NULL: CPU time */
+    const char *filter;                   /* of tracepoints; NULL: none; borrowed */
     uint64_t period_ns;                   /* of clocks */
     uint32_t stack_bytes;
     enum event_reach reach;

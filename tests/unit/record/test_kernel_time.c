@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of kernel time next to the sampler: which are the sampler's own, and their stack copies. */
+#include "record/events/tracefs.h"
 #include "record/kernel_time/kernel_copy.h"
 #include "record/kernel_time/signal_delivery.h"
 
 #include "record/sample/stack_copy.h"
 #include "unwind/registers.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,19 +27,28 @@ static const char symbols[] = "0000000000000000 A fixed\n"
                               "ffffffff81000500 t perf_pending_task\n"
                               "ffffffff81000600 T schedule\n"
                               "ffffffff81000700 T schedule_timeout\n"
+                              "ffffffff81000800 t perf_swevent_hrtimer\n"
+                              "ffffffff81000900 t perf_swevent_start_hrtimer\n"
                               "ffffffffc0000000 t schedule\t[module]\n";
 
 enum { TIMER = 0x150, IPI = 0x250, OTHER = 0x350, EXIT = 0x450, PENDING = 0x550, SWITCH = 0x650 };
 
-static bool is_own(const char *text, uint32_t inner, uint32_t middle, uint32_t outer)
+#define BASE UINT64_C(0xffffffff81000000)
+
+static struct signal_delivery read_symbols(const char *text)
 {
-    const uint64_t base = 0xffffffff81000000;
-    const uint64_t frames[] = {base + inner, base + middle, base + outer};
     struct signal_delivery delivery;
     FILE *file = fmemopen((void *)text, strlen(text), "r");
     assert_non_null(file);
     signal_delivery_read(&delivery, file);
     fclose(file);
+    return delivery;
+}
+
+static bool is_own(const char *text, uint32_t inner, uint32_t middle, uint32_t outer)
+{
+    const uint64_t frames[] = {BASE + inner, BASE + middle, BASE + outer};
+    const struct signal_delivery delivery = read_symbols(text);
     return signal_delivery_has(&delivery, frames, 3);
 }
 
@@ -58,6 +69,43 @@ static void other_kernel_time_is_the_programs(void **state)
     assert_false(is_own(symbols, TIMER, EXIT, PENDING));
     assert_false(is_own("0000000000000000 T asm_sysvec_apic_timer_interrupt\n", EXIT, EXIT, TIMER));
     assert_false(is_own("\n", EXIT, EXIT, TIMER));
+}
+
+static void the_interrupt_ends_with_its_innermost_entry(void **state)
+{
+    (void)state;
+    const struct signal_delivery delivery = read_symbols(symbols);
+    const uint64_t frames[] = {BASE + OTHER, BASE + TIMER, BASE + PENDING, BASE + TIMER};
+    assert_int_equal(signal_delivery_interrupt(&delivery, frames, 4), 2);
+    assert_int_equal(signal_delivery_interrupt(&delivery, frames, 2), 2); /* of user code */
+    assert_int_equal(signal_delivery_interrupt(&delivery, frames, 1), 1);
+    assert_int_equal(signal_delivery_interrupt(&delivery, frames, 0), 0);
+    const uint64_t other[] = {BASE + OTHER, BASE + IPI};
+    assert_int_equal(signal_delivery_interrupt(&delivery, other, 2), 2);
+}
+
+static void functions_are_found_by_kind(void **state)
+{
+    (void)state;
+    const struct signal_delivery delivery = read_symbols(symbols), none = read_symbols("\n");
+    assert_int_equal(signal_delivery_find(&delivery, DELIVERY_TIMER), BASE + 0x800);
+    assert_int_equal(signal_delivery_find(&delivery, DELIVERY_ENTRY), BASE + 0x100);
+    assert_int_equal(signal_delivery_find(&none, DELIVERY_TIMER), 0);
+}
+
+static void tracepoints_have_numbers_without_a_mount(void **state)
+{
+    (void)state;
+    struct event_request request = {.period = 1};
+    if (geteuid() != 0)
+        skip();
+    int err = tracefs_tracepoint(&request, "timer", "hrtimer_expire_entry");
+    if (err == -EPERM || err == -ENODEV)
+        skip(); /* refused, or a kernel without tracefs */
+    assert_int_equal(err, 0);
+    assert_int_equal(request.type, PERF_TYPE_TRACEPOINT);
+    assert_in_range(request.config, 1, UINT16_MAX);
+    assert_int_equal(tracefs_tracepoint(&request, "timer", "no_such_event"), -ENOENT);
 }
 
 /* The kernel's own frame: this is the stack at the return from a handler. */
@@ -155,6 +203,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_return_from_the_timer_with_work_is_the_samplers),
         cmocka_unit_test(other_kernel_time_is_the_programs),
+        cmocka_unit_test(the_interrupt_ends_with_its_innermost_entry),
+        cmocka_unit_test(functions_are_found_by_kind),
+        cmocka_unit_test(tracepoints_have_numbers_without_a_mount),
         cmocka_unit_test(the_return_from_the_samplers_signal_is_the_samplers),
         cmocka_unit_test(a_copy_has_registers_stack_and_weight),
         cmocka_unit_test(without_a_user_stack_there_is_no_copy),
