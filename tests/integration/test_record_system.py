@@ -5,6 +5,7 @@ import os
 import pwd
 import signal
 import subprocess
+import sys
 
 import rec
 
@@ -21,6 +22,17 @@ __attribute__((noinline)) int descend(int depth)
     return (depth ? descend(depth - 1) : value) + frame[0];
 }
 int main(void) { return descend(60) == 0; }
+"""
+# 512 MiB of small pages, and an end at a line from the file.
+LARGE = """
+import mmap, os, sys
+memory = mmap.mmap(-1, 512 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, 512 << 20, 4096):
+    memory[at] = 1
+print("ready", flush=True)
+open(sys.argv[1]).readline()
+os._exit(0)
 """
 
 
@@ -83,6 +95,19 @@ class System(rec.Case):
         deep = {stack: weight for stack, weight in run.stacks().items() if "descend" in stack}
         whole = sum(weight for stack, weight in deep.items() if stack.count("descend") == 61 and "_start" in stack)
         self.assertGreater(whole, 0.3 * sum(deep.values()))
+
+    def test_a_process_lasts_until_the_kernel_has_taken_it_down(self):
+        """Samples go on after its last record, here for seconds beside a loop on the same processor."""
+        self.need_root()
+        self.need_program("taskset")
+        fifo, processor = os.path.join(self.directory, "fifo"), min(os.sched_getaffinity(0))
+        os.mkfifo(fifo)
+        target = self.start(sys.executable, "-c", LARGE, fifo)
+        os.sched_setaffinity(target.pid, {processor})
+        os.setpriority(os.PRIO_PROCESS, target.pid, 19)
+        run = self.record_all("-a", "--", "sh", "-c", f"echo > {fifo}; taskset -c {processor} {rec.target('short_run')} 2500")
+        own = [process for process in run.info["processes"] if process["pid"] == target.pid]
+        self.assertEqual([process["name"] for process in own], [os.path.basename(sys.executable)], own)
 
     def test_the_processes_of_one_processor(self):
         self.need_root()

@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_ends.h"
 
 #include "base/containers/array.h"
+#include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include <sys/epoll.h>
 
 #define ENDS_AT_ONCE 64
-/* The kernel takes down an address space of gigabytes in this time. */
+/* Between two looks whether the kernel still takes a process down. */
 #define AFTER_EXIT_NS 100000000
 
 /* The kernel bills more than the samples stand for: user time between samples, and kernel time
@@ -98,10 +99,24 @@ static bool is_gone(const struct process *process)
     return process->pid_fd < 0 && kill(process->pid, 0) != 0 && errno == ESRCH;
 }
 
+/* Its address space goes after the EXIT: seconds of samples, where other processes have the
+ * processor. */
+static bool is_taken_down(pid_t pid)
+{
+    struct proc_stat stat;
+    return proc_stat_read(&stat, pid, 0) == 0 && stat.state != 'Z' && stat.state != 'X';
+}
+
+/* Samples of before a look may still be in a ring: the process ends at the look after the last one
+ * that found it. */
 static void end_left(struct ring_tasks *tasks, struct ring_process *process)
 {
-    uint64_t gone_ns = process->process.gone_ns;
-    if (gone_ns && gone_ns + AFTER_EXIT_NS < tasks->round->now_ns)
+    uint64_t gone_ns = process->process.gone_ns, now_ns = tasks->round->now_ns;
+    if (gone_ns == 0 || gone_ns + AFTER_EXIT_NS >= now_ns)
+        return;
+    if (is_taken_down(process->process.pid))
+        process->process.gone_ns = now_ns;
+    else
         ring_ends_take(tasks, process, gone_ns + AFTER_EXIT_NS);
 }
 
