@@ -183,11 +183,13 @@ class WaitingThreads(Watched):
         self.assertGreater(waits["since_ns"] / 1e9, before - blocked - 0.05)
         self.assertLess(waits["since_ns"] / 1e9, time.monotonic() - begin)
 
-    def age_errors_ms(self, threads, began):
-        """Of the ages against thread "0": all threads are read at nearly one time."""
+    def take_age_errors(self, errors_ms, look, threads, began):
+        """The least ones, of the ages against thread "0": all threads are read at nearly one time."""
         ages = {thread["name"]: thread["waits"]["since_ns"] for thread in threads if thread["name"] in began}
         self.assertEqual(set(ages), set(began))
-        return [abs((ages["0"] - age) - (began[name] - began["0"])) / 1e6 for name, age in ages.items()]
+        for name, age in ages.items():
+            error_ms = abs((ages["0"] - age) - (began[name] - began["0"])) / 1e6
+            errors_ms[look, name] = min(error_ms, errors_ms.get((look, name), error_ms))
 
     def test_ages_are_those_of_the_programs_clock(self):
         """Of waits from before rec, and of one that began between two looks of one rec."""
@@ -200,7 +202,7 @@ class WaitingThreads(Watched):
             return ast.literal_eval(target.stdout.readline())
 
         command = [rec.REC, "stacks", "--json", "--count", "2", "--interval", "0.5", "-p", str(target.pid)]
-        errors_ms = []
+        errors_ms = {}
         for _ in range(20):  # a busy machine may take the processor between a clock and its wait
             began_before = [wait_again(number) for number in range(5)][-1]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:
@@ -209,10 +211,11 @@ class WaitingThreads(Watched):
                 after = json.loads(looker.stdout.readline())["threads"]
             if "since_ns" not in before[0].get("waits", {"since_ns": 0}):
                 self.skipTest("the kernel has no se.exec_start")
-            errors_ms.append(max(self.age_errors_ms(before, began_before) + self.age_errors_ms(after, began)))
-            if errors_ms[-1] < AGE_ERROR_MS:
+            self.take_age_errors(errors_ms, "first", before, began_before)
+            self.take_age_errors(errors_ms, "second", after, began)
+            if max(errors_ms.values()) < AGE_ERROR_MS:
                 break
-        self.assertLess(min(errors_ms), AGE_ERROR_MS)
+        self.assertLess(max(errors_ms.values()), AGE_ERROR_MS, errors_ms)
 
     def test_equal_stacks_are_printed_once(self):
         program = "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(30,)).start()\n" \
