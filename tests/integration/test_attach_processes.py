@@ -95,7 +95,7 @@ class Stacks(Attached):
         self.assert_whole_work(run, "existing_work")
         self.assertGreater(run.share_of("existing_work"), 90)
         self.assertEqual(run.count("threads"), 22)
-        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
+        self.assert_seen(run, 0.05)
         self.assertIsNone(target.poll())
 
     def test_an_ordinary_user(self):

@@ -193,7 +193,7 @@ class Places(harm.Case):
             for engine in rec.ENGINES:
                 run = self.recorded_in(engine, [], [], PYTHON, "-c", LATER, how)
                 self.assertEqual((run.status, run.stdout), (0, bare.stdout), run.stderr)
-                self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.08)
+                self.assert_seen(run, 0.08)
 
     def hold(self, program, how, milliseconds, status, least_share):
         """It ends as it does alone, and its work is seen."""
@@ -216,7 +216,7 @@ class Places(harm.Case):
                 self.assertEqual((run.status, run.stdout), (3, bare.stdout), run.stderr)
                 self.assertIn(b"disabled the time stamp counter", run.stderr)
                 self.assertGreater(run.share_of("[not followed]"), 50)
-                self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.08)
+                self.assert_seen(run, 0.08)
 
     def test_a_filter_that_kills_for_every_other_system_call(self):
         for how in ("prctl", "syscall", "exec"):
@@ -241,7 +241,7 @@ class Places(harm.Case):
             run = self.recorded_in(engine, [], [], *command)
             self.assertEqual((run.status, run.stdout), (4, bare.stdout), run.stderr)
             self.assertEqual((run.count("processes"), run.count("threads")), (2, 4))
-            self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
+            self.assert_seen(run, 0.05)
             self.assertGreater(run.share_of("burn_rounds"), 85)
 
 

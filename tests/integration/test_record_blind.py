@@ -13,7 +13,7 @@ class Blind(rec.Case):
     def assert_told(self, run, cause, words):
         billed = run.count("cpu_billed_ns")
         self.assertGreater(run.count(f"blind_ns.{cause}") / billed, 0.8)
-        self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02)
+        self.assert_seen(run, 0.02)
         self.assertIn(words, run.stderr.decode())
         self.assertGreater(run.share_of("[lost]"), 80)
 
@@ -123,7 +123,7 @@ class Blind(rec.Case):
                     self.skipTest("the kernel or a sandbox refuses io_uring")
                 billed = run.count("cpu_billed_ns")
                 self.assertEqual(run.status, 0)
-                self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02)
+                self.assert_seen(run, 0.02)
                 self.assertGreater(run.share_of("[kernel]"), 60)
                 self.assertLess(run.share_of("[lost]"), 20)
                 others = [thread for thread in run.info["threads"] if thread["tid"] != thread["pid"]]

@@ -115,7 +115,7 @@ class Outside(rec.Case):
 
     def assert_accounted(self, run):
         """Neither too little CPU time nor, with a process sampled twice, too much."""
-        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02)
+        self.assert_seen(run, 0.02)
 
     def assert_whole_work(self, run, function):
         """Stacks through the function have all of its frames, and begin where threads begin."""
