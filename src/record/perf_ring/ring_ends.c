@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_ends.h"
 
 #include "base/containers/array.h"
+#include "record/procfs/living_task.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 
@@ -10,7 +11,7 @@
 #include <sys/epoll.h>
 
 #define ENDS_AT_ONCE 64
-/* Between two looks whether the kernel still takes a process down. */
+/* Between two looks whether a process without its main thread may run. */
 #define AFTER_EXIT_NS 100000000
 
 /* The kernel bills more than the samples stand for: user time between samples, and kernel time
@@ -99,12 +100,13 @@ static bool is_gone(const struct process *process)
     return process->pid_fd < 0 && kill(process->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Its address space goes after the EXIT: seconds of samples, where other processes have the
- * processor. */
-static bool is_taken_down(pid_t pid)
+/* After the EXIT of the main thread other threads may go on, and the address space goes: seconds of
+ * samples, where other processes have the processor. */
+static bool may_run(pid_t pid)
 {
     struct proc_stat stat;
-    return proc_stat_read(&stat, pid, 0) == 0 && stat.state != 'Z' && stat.state != 'X';
+    bool is_dead = proc_stat_read(&stat, pid, 0) != 0 || stat.state == 'Z' || stat.state == 'X';
+    return !is_dead || living_task_find(pid) != pid;
 }
 
 /* Samples of before a look may still be in a ring: the process ends at the look after the last one
@@ -114,7 +116,7 @@ static void end_left(struct ring_tasks *tasks, struct ring_process *process)
     uint64_t gone_ns = process->process.gone_ns, now_ns = tasks->round->now_ns;
     if (gone_ns == 0 || gone_ns + AFTER_EXIT_NS >= now_ns)
         return;
-    if (is_taken_down(process->process.pid))
+    if (may_run(process->process.pid))
         process->process.gone_ns = now_ns;
     else
         ring_ends_take(tasks, process, gone_ns + AFTER_EXIT_NS);
