@@ -2,12 +2,15 @@
 #include "record/kernel_time/timer_expiry.h"
 
 #include "record/events/tracefs.h"
+#include "record/procfs/sysctl.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+/* The interrupt of a timer has 5 frames on Linux 6.18; the usual limit of a stack is 127. */
+#define FRAMES_MIN 32
 #define CLOCK_FILE "/sys/devices/system/clockevents/clockevent0/current_device"
 
 struct start_of_file {
@@ -32,7 +35,8 @@ static bool has_known_entry(const struct signal_delivery *delivery)
     struct start_of_file clock = read_start(CLOCK_FILE), processor = read_start("/proc/cpuinfo");
     return signal_delivery_find(delivery, DELIVERY_ENTRY) != 0 &&
            strncmp(clock.text, "lapic", 5) == 0 && processor.text[0] &&
-           !strstr(processor.text, " fred ");
+           !strstr(processor.text, " fred ") &&
+           sysctl_kernel_read("perf_event_max_stack", 0) >= FRAMES_MIN;
 }
 
 bool timer_expiry_find(struct timer_expiry *expiry, const struct signal_delivery *delivery)
