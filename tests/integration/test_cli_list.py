@@ -116,6 +116,15 @@ class List(rec.Case):
         for parameter in cpu["parameters"]:
             self.assertRegex(text, rf"(?m)^  --{parameter['name']}\b.* {parameter['help']}$")
 
+    def test_details_are_columns(self):
+        for recorder in RECORDERS:
+            row, text = self.table(recorder)[0], self.shown(recorder)
+            for names, pattern in (([source["description"] for source in row["sources"]], r"(?m)^  [\w-]+ {2,}%s$"),
+                                   ([item["help"] for item in row["parameters"]], r"(?m)^  --\S+(?: \S+)? {2,}%s$")):
+                found = [re.search(pattern % f"(?P<at>{re.escape(name)})", text) for name in names]
+                self.assertNotIn(None, found, (recorder, names))
+                self.assertEqual(len({match.start("at") - match.start() for match in found}), min(len(names), 1), text)
+
     def test_documents_hold_the_same_tables(self):
         recorders = self.table()
         expected = table_rows(

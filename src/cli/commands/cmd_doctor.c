@@ -21,7 +21,7 @@
 static void print_engine(const struct record_probe *probe)
 {
     if (probe->perf_trap)
-        printf("engine         perf-trap: perf events per thread, any rate\n");
+        printf("engine         perf-trap: a perf event per process, at any rate\n");
     else
         text_print(stdout, "engine         timer: exact weights, fewer samples; perf-trap: %s\n",
                    probe->perf_trap_reason);

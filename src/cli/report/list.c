@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const type_names[] = {
     [RECORD_PARAMETER_INTEGER] = "integer", [RECORD_PARAMETER_TIME] = "time",
@@ -18,6 +19,16 @@ static const char *const value_names[] = {
     [RECORD_PARAMETER_SIZE] = " SIZE", [RECORD_PARAMETER_SOURCE] = " NAME",
     [RECORD_PARAMETER_SWITCH] = "",
 };
+
+struct option_text {
+    char text[48];
+};
+
+static int wider(int width, const char *text)
+{
+    int own = (int)strlen(text);
+    return own > width ? own : width;
+}
 
 static bool is_shown(const struct list_request *request, size_t row)
 {
@@ -33,21 +44,33 @@ static void print_row(const struct recorder *recorder, const struct record_probe
         text_print(stdout, "                 not available: %s\n", found.reason);
 }
 
-static void print_source(const struct record_source *source, const struct record_probe *probe)
+static void print_sources(const struct recorder *recorder, const struct record_probe *probe)
 {
-    const char *refusal = source->refusal(probe);
-    printf("  %-12s %s\n", source->name, source->description);
-    printf("  %-12s needs %s\n", "", source->needs);
-    text_print(stdout, "  %-12s available: %s%s\n", "", refusal ? "no, " : "yes",
-               refusal ? refusal : "");
+    int width = 0;
+    for (size_t i = 0; i < recorder->source_count; i++)
+        width = wider(width, recorder->sources[i].name);
+    for (size_t i = 0; i < recorder->source_count; i++) {
+        const struct record_source *source = &recorder->sources[i];
+        const char *refusal = source->refusal(probe);
+        printf("  %-*s  %s\n", width, source->name, source->description);
+        printf("  %-*s  needs %s\n", width, "", source->needs);
+        text_print(stdout, "  %-*s  available: %s%s\n", width, "", refusal ? "no, " : "yes",
+                   refusal ? refusal : "");
+    }
 }
 
-static void print_parameter(const struct record_parameter *parameter)
+static struct option_text option_of(const struct record_parameter *parameter)
 {
-    char option[32];
-    snprintf(option, sizeof(option), "--%s%s", parameter->name, value_names[parameter->type]);
-    printf("  %-18s %s\n", option, parameter->help);
-    printf("  %-18s ", "");
+    struct option_text option;
+    snprintf(option.text, sizeof(option.text), "--%s%s", parameter->name,
+             value_names[parameter->type]);
+    return option;
+}
+
+static void print_parameter(const struct record_parameter *parameter, int width)
+{
+    printf("  %-*s  %s\n", width, option_of(parameter).text, parameter->help);
+    printf("  %-*s  ", width, "");
     if (parameter->type == RECORD_PARAMETER_INTEGER)
         printf("%" PRIu64 " to %" PRIu64 " %s, ", parameter->least, parameter->most,
                parameter->unit);
@@ -57,6 +80,15 @@ static void print_parameter(const struct record_parameter *parameter)
         printf("default: off\n");
     else
         printf("default: %" PRIu64 "\n", parameter->value_default);
+}
+
+static void print_parameters(const struct recorder *recorder)
+{
+    int width = 0;
+    for (size_t i = 0; i < recorder->parameter_count; i++)
+        width = wider(width, option_of(&recorder->parameters[i]).text);
+    for (size_t i = 0; i < recorder->parameter_count; i++)
+        print_parameter(&recorder->parameters[i], width);
 }
 
 static const char *default_duration(const struct recorder *recorder)
@@ -79,11 +111,9 @@ static void print_details(const struct recorder *recorder, const struct record_p
     printf("privileges   %s\n", recorder->privileges);
     text_print(stdout, "available    %s%s\n", found.is_available ? "yes" : "no: ", found.reason);
     printf("\nsources, in order of preference:\n");
-    for (size_t i = 0; i < recorder->source_count; i++)
-        print_source(&recorder->sources[i], probe);
+    print_sources(recorder, probe);
     printf("\nparameters:\n");
-    for (size_t i = 0; i < recorder->parameter_count; i++)
-        print_parameter(&recorder->parameters[i]);
+    print_parameters(recorder);
 }
 
 void list_print(const struct list_request *request)
