@@ -48,8 +48,8 @@ static const struct option_spec report_options[] = {
                   "Print the tree of callers of a function, from the function upwards."),
     OPTION_TAKING(VIEW_CALLEES, 0, "callees", "NAME", "Print the tree of calls below a function."),
     OPTION_TAKING(VIEW_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
-                  "Print everything with at least PERCENT of the time, instead of 20 rows and the "
-                  "calls with 2 %."),
+                  "Print everything with at least PERCENT of the time, instead of 20 rows and 45 "
+                  "lines of calls."),
     SYMBOL_OPTION_SPECS,
     FILTER_OPTION_SPECS,
     PERF_REPORT_OPTIONS,
@@ -63,8 +63,9 @@ const struct command_spec report_command = {
     .description =
         "Prints a capture (default rec.data), or the sum of several: the 20 functions with the "
         "most self time, then the "
-        "tree of calls with at least 2 % of the time. A recursive function counts once for each "
-        "stack.",
+        "tree of calls with at least 2 % of the time, or 3 to 20 % where 2 % are more than 45 "
+        "lines. "
+        "A recursive function counts once for each stack.",
     .operand = "FILE",
     .options = report_options,
 };
