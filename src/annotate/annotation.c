@@ -168,19 +168,3 @@ int annotation_build(struct annotation *annotation, const struct annotation_requ
     }
     return err;
 }
-
-const char *annotated_file_line(const struct annotated_file *file, uint32_t line, size_t *length)
-{
-    const char *at = (const char *)file->text.bytes;
-    const char *end = at ? at + strlen(at) : NULL;
-    *length = 0;
-    for (uint32_t number = 1; at && at < end; number++) {
-        const char *next = memchr(at, '\n', (size_t)(end - at));
-        if (number == line) {
-            *length = (size_t)((next ? next : end) - at);
-            return at;
-        }
-        at = next ? next + 1 : end;
-    }
-    return "";
-}

@@ -46,6 +46,3 @@ struct annotation {
 int annotation_build(struct annotation *annotation, const struct annotation_request *request,
                      struct error *error);
 void annotation_free(struct annotation *annotation);
-
-/* A line of the text, without its end; length 0 beyond. Line numbers start at 1. */
-const char *annotated_file_line(const struct annotated_file *file, uint32_t line, size_t *length);

@@ -27,6 +27,12 @@ int main(void)
 }
 """
 
+HEADER = """static volatile unsigned long seed;
+__attribute__((always_inline)) static inline unsigned long once(void) {
+    return seed * 77;
+}
+"""
+
 
 def objdump_starts(path, start, size):
     """{address: bytes} of the instructions, prefixes and their instruction as one."""
@@ -52,11 +58,15 @@ class Annotate(rec.Case):
 
     def build(self, *flags):
         """A program of one file, recorded; its directory."""
+        return self.build_of(PROGRAM, *flags)
+
+    def build_of(self, text, *flags):
         directory = self.new_directory()
         source, program = os.path.join(directory, "app.c"), os.path.join(directory, "app")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
-        os.utime(source, (1e9, 1e9))
+        for path, content in ((source, text), (os.path.join(directory, "once.h"), HEADER)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            os.utime(path, (1e9, 1e9))
         subprocess.run(["gcc", "-O1", "-fno-inline", "-g", "-Wl,--build-id", *flags, source, "-o", program],
                        check=True)
         done = self.run_in(directory, [rec.REC, "-q", "-o", "rec.data", "--", program])
@@ -105,6 +115,18 @@ class Annotate(rec.Case):
         self.assertRegex(code, r"(?m)^ *app.c:6 +sum = sum \* 31 \+ i;$")
         self.assertRegex(self.annotate("main", "--asm", capture).stdout, r"call 0x[0-9a-f]+ <work>")
         self.assertRegex(self.annotate("work", "--att", capture).stdout, r"%r[a-z]+")
+
+    def test_listings_have_the_source_of_inlined_calls_without_samples(self):
+        """The header's line runs once: no sample names it, only the instructions do."""
+        directory = self.build_of(PROGRAM.replace("volatile unsigned long sum = 0;", "volatile unsigned long sum = once();")
+                                  .replace("int main", '#include "once.h"\nint main'))
+        capture = os.path.join(directory, "rec.data")
+        found = self.annotated("main", "--asm", capture)
+        self.assertEqual([os.path.basename(file["file"]) for file in found["files"]], ["app.c"])
+        code = self.annotate("main", "--asm", capture).stdout
+        self.assertRegex(code, r"(?m)^ *once.h:3 +return seed \* 77;$")
+        os.rename(os.path.join(directory, "once.h"), os.path.join(directory, "elsewhere.h"))
+        self.assertRegex(self.annotate("main", "--asm", capture).stdout, r"(?m)^ *once.h:3 *$")
 
     def test_sources_elsewhere_are_read_below_source_dir(self):
         directory = self.build()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/annotate/annotate.h"
 
+#include "annotate/listed_sources.h"
 #include "base/text/log.h"
 #include "cli/terminal/format.h"
 #include "cli/terminal/pager.h"
@@ -55,6 +56,7 @@ static void print_source(const char *text, size_t length, unsigned columns)
 
 struct printing {
     const struct annotation *annotation;
+    struct listed_sources sources;
     const struct annotated_file *file;
     unsigned columns;
 };
@@ -64,7 +66,7 @@ static void print_line(const struct printing *printing, uint32_t number,
 {
     uint64_t whole = printing->annotation->tally.whole;
     size_t length;
-    const char *text = annotated_file_line(printing->file, number, &length);
+    const char *text = source_line(&printing->file->text, number, &length);
     print_share(line ? line->self : 0, whole);
     print_share(line ? line->total : 0, whole);
     printf("%6u  ", number);
@@ -148,22 +150,12 @@ static void print_file(const struct printing *printing)
                    printing->file->error.text);
 }
 
-static const struct annotated_file *file_named(const struct annotation *annotation,
-                                               const char *path)
-{
-    for (size_t i = 0; i < annotation->file_count; i++)
-        if (strcmp(profile_text(annotation->request->profile, annotation->files[i].file), path) ==
-            0)
-            return &annotation->files[i];
-    return NULL;
-}
-
 /* The source line of the next instructions, if another one than before. */
-static void print_position(const struct printing *printing, const struct code_line *line)
+static void print_position(struct printing *printing, const struct code_line *line, uint32_t lib)
 {
-    const struct annotated_file *file = file_named(printing->annotation, line->file);
-    size_t length = 0;
-    const char *text = file ? annotated_file_line(file, line->line, &length) : "";
+    size_t length;
+    const struct buffer *file = listed_sources_text(&printing->sources, line->file, lib);
+    const char *text = source_line(file, line->line, &length);
     const char *name = strrchr(line->file, '/') ? strrchr(line->file, '/') + 1 : line->file;
     char place[64];
     snprintf(place, sizeof(place), "%.40s:%u", name, line->line);
@@ -171,24 +163,25 @@ static void print_position(const struct printing *printing, const struct code_li
     print_source(text, length, printing->columns - SOURCE_INDENT);
 }
 
-static void print_code(const struct printing *printing, const struct annotated_symbol *symbol)
+static void print_code(struct printing *printing, const struct annotated_symbol *symbol)
 {
     const struct annotation *annotation = printing->annotation;
     const struct code *code = &symbol->code;
+    uint32_t lib = annotation->request->profile->symbols[symbol->symbol].lib;
     for (size_t i = 0; i < code->count; i++) {
         const struct code_line *line = &code->lines[i];
         const struct code_line *before = i ? &code->lines[i - 1] : NULL;
         struct tally_address sums = tally_of(&annotation->tally, symbol->symbol, line->svma);
         if (line->line &&
             (!before || before->line != line->line || strcmp(before->file, line->file) != 0))
-            print_position(printing, line);
+            print_position(printing, line, lib);
         print_share(sums.self, annotation->tally.whole);
         print_share(sums.total, annotation->tally.whole);
         text_print(stdout, "%8" PRIx64 "  %s\n", line->svma, line->text);
     }
 }
 
-static void print_symbol(const struct printing *printing, const struct annotated_symbol *symbol)
+static void print_symbol(struct printing *printing, const struct annotated_symbol *symbol)
 {
     const struct profile *profile = printing->annotation->request->profile;
     const struct profile_symbol *of = &profile->symbols[symbol->symbol];
@@ -226,10 +219,12 @@ static bool has_code(const struct annotation *annotation)
 
 void annotate_print(const struct annotation *annotation, unsigned columns)
 {
-    struct printing printing = {.annotation = annotation, .columns = columns};
+    struct printing printing = {
+        .annotation = annotation, .sources.annotation = annotation, .columns = columns};
     print_summary(annotation);
     for (size_t i = 0; i < annotation->symbol_count && i < SYMBOLS_SHOWN; i++)
         print_symbol(&printing, &annotation->symbols[i]);
+    listed_sources_free(&printing.sources);
     if (annotation->symbol_count > SYMBOLS_SHOWN)
         printf("%zu more places with code of the function: --json has all\n",
                annotation->symbol_count - SYMBOLS_SHOWN);
