@@ -45,12 +45,16 @@ class Launcher(harm.Case):
         child = child_of(process)
         self.wait_for_cpu(child, first_s)
         process.send_signal(signal.SIGSTOP)
+        begin_s = time.monotonic()
         self.wait_for_cpu(child, last_s)
+        stopped_s = time.monotonic() - begin_s
         process.send_signal(signal.SIGCONT)
         stdout, stderr = process.communicate(timeout=rec.TIMEOUT_S)
         done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
         self.assertEqual(done.returncode, 0, stderr)
-        return rec.Run(done, directory, 0)
+        run = rec.Run(done, directory, 0)
+        run.stopped_s = stopped_s
+        return run
 
     @staticmethod
     def wait_for_cpu(pid, seconds):
@@ -72,7 +76,8 @@ class Launcher(harm.Case):
                 run = self.stopped(0.3, 1.3, engine, rec.target("depth"), 500, 1500)
                 self.assert_accounts_close(run)
                 self.assertGreater(run.count("lost.ring-full"), 0, run.summary)
-                self.assertEqual(run.count("lost.away"), 0, run.summary)
+                if run.stopped_s < AWAY_S - 2:  # a busy machine takes longer for a second of CPU time
+                    self.assertEqual(run.count("lost.away"), 0, run.summary)
 
     def at_once(self, *checks):
         """All beside each other, for both engines: each mostly waits."""
