@@ -111,7 +111,7 @@ class Places(harm.Case):
             self.skipTest("programs cannot be traced here, or there is no vDSO to hide")
         self.assert_profiled([], [rec.target("no_vdso")])
         for engine in rec.ENGINES:
-            run = self.recorded_in(engine, [], [rec.target("no_vdso")], rec.target("processes"), "fork", 100)
+            run = self.recorded_in(engine, [], [rec.target("no_vdso")], rec.target("processes"), "fork", 300)
             self.assertGreater(run.share_of("work_of_a_forked_child"), 80)
 
     def test_a_kernel_without_a_vdso_and_little_room(self):
