@@ -19,6 +19,7 @@ import bisect
 import collections
 import os
 import re
+import subprocess
 
 EVENTS = ("sched/sched_switch", "sched/sched_waking", "sched/sched_wakeup", "sched/sched_wakeup_new",
           "sched/sched_stat_runtime", "sched/sched_process_fork", "task/task_rename")
@@ -39,6 +40,9 @@ Run = collections.namedtuple("Run", "end cpu")
 
 
 def is_available():
+    """A fresh machine has no tracefs until somebody mounts it, as perf does."""
+    if os.geteuid() == 0 and not os.path.isdir(os.path.join(TRACING, "instances")):
+        subprocess.run(["mount", "-t", "tracefs", "none", TRACING], stderr=subprocess.DEVNULL, check=False)
     return os.geteuid() == 0 and os.path.isdir(os.path.join(TRACING, "instances"))
 
 

@@ -12,7 +12,6 @@ import sys
 import time
 
 import rec
-import sched_truth
 
 sys.path.insert(0, os.path.join(os.environ["SOURCE"], "tests/clients"))
 import decoders  # noqa: E402
@@ -74,10 +73,6 @@ class Events(rec.Case):
         run = self.run_in(directory, [rec.REC, *options, "--", *(command or [self.touch()])], **how)
         self.assertEqual(run.status, 0, run.stderr.decode())
         return run
-
-    def need_tracepoints(self):
-        if not sched_truth.is_available():
-            self.skipTest("the scheduler's tracepoints need root, and tracefs")
 
     def refused(self, *options, **how):
         directory = self.new_directory()
@@ -162,7 +157,7 @@ class Several(Events):
                "while [ $i -lt 100000 ]; do i=$((i+1)); done")
 
     def test_cpu_time_beside_tracepoints_and_switches(self):
-        self.need_tracepoints()
+        self.need_root()
         run = self.taken("-e", "cpu-clock,context-switches", "-e", "sched:sched_switch", command=self.COMMAND)
         self.assertRegex(run.stderr.decode(), r"samples, .* per CPU second")
         self.assertGreater(run.count("cpu_seen_ns"), 20e6)
@@ -183,7 +178,7 @@ class Several(Events):
         self.assertGreater(sum(self.weights(run, "minor-faults").values()), 10)
 
     def test_kernel_stacks_of_a_tracepoint(self):
-        self.need_tracepoints()
+        self.need_root()
         run = self.taken("-e", "sched:sched_switch", "--kernel", command=self.COMMAND)
         self.assertGreater(run.share_of("__schedule"), 95)
 

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct event_roots event_roots_system = {
+    .devices = "/sys/bus/event_source/devices",
+    .tracepoints = "/sys/kernel/tracing/events",
+};
+
 enum { TEXT_BYTES = 256, PATH_BYTES = 512 };
 
 /* Names become parts of a path. */

@@ -4,6 +4,8 @@
 
 #include "record/events/event_request.h"
 
+extern const struct event_roots event_roots_system;
+
 /* pmu: "cpu"; terms: "event=0x3c,umask=1" or the name of an event of the PMU. 0, -ENOENT: no such
  * PMU or term; -EINVAL: a value that does not fit. */
 int event_files_pmu(struct event_request *request, const struct event_roots *roots, const char *pmu,

@@ -3,15 +3,11 @@
 
 #include "record/events/event_files.h"
 #include "record/events/event_tables.h"
+#include "record/events/tracefs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct event_roots event_roots_system = {
-    .devices = "/sys/bus/event_source/devices",
-    .tracepoints = "/sys/kernel/tracing/events",
-};
 
 /* The letters behind the last colon or slash. Without :u or :k, the event is of both modes. */
 static int parse_modifiers(struct event_request *request, const char *letters, struct error *error)
@@ -50,7 +46,7 @@ static int parse_tracepoint(struct event_request *request, const struct event_ro
     *name = '\0';
     if (letters)
         *letters = '\0';
-    int err = event_files_tracepoint(request, roots, text, name + 1);
+    int err = tracefs_tracepoint(request, roots, text, name + 1);
     if (err == -EACCES || err == -EPERM)
         return error_set(error, err, "-e %s: tracepoints are described in %s, readable by root",
                          request->name, roots->tracepoints);

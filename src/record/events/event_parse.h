@@ -11,8 +11,6 @@
 
 #include "record/events/event_request.h"
 
-extern const struct event_roots event_roots_system;
-
 /* NAME[:MODIFIERS], period and frequency left 0. 0, or -EINVAL, -ENOENT, -EACCES with a message. */
 int event_parse(struct event_request *request, const char *text, const struct event_roots *roots,
                 struct error *error);

@@ -2,7 +2,6 @@
 #include "record/events/tracefs.h"
 
 #include "record/events/event_files.h"
-#include "record/events/event_parse.h"
 
 #include <errno.h>
 #include <linux/mount.h>
@@ -25,16 +24,17 @@ static int mount_nowhere(void)
     return err ? err : (int)root;
 }
 
-int tracefs_tracepoint(struct event_request *request, const char *system, const char *name)
+int tracefs_tracepoint(struct event_request *request, const struct event_roots *roots,
+                       const char *system, const char *name)
 {
-    int err = event_files_tracepoint(request, &event_roots_system, system, name);
-    int root = err ? mount_nowhere() : -1;
-    if (root < 0)
-        return err ? root : 0;
     char path[64];
+    int err = event_files_tracepoint(request, roots, system, name);
+    int root = err == -ENOENT && roots == &event_roots_system ? mount_nowhere() : -ENOENT;
+    if (root < 0)
+        return err == -ENOENT ? root : err;
     snprintf(path, sizeof(path), "/proc/self/fd/%d/events", root);
-    const struct event_roots roots = {.tracepoints = path};
-    err = event_files_tracepoint(request, &roots, system, name);
+    const struct event_roots own_roots = {.tracepoints = path};
+    err = event_files_tracepoint(request, &own_roots, system, name);
     close(root);
     return err;
 }

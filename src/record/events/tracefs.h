@@ -4,6 +4,7 @@
 
 #include "record/events/event_request.h"
 
-/* As event_files_tracepoint() by the system's tracefs, or by one that no other process has: a mount
- * without a place, for root. Also the negative errno of the mount. */
-int tracefs_tracepoint(struct event_request *request, const char *system, const char *name);
+/* As event_files_tracepoint(), and of event_roots_system also by a tracefs that no other process
+ * has: a mount without a place, for root. Also the negative errno of the mount. */
+int tracefs_tracepoint(struct event_request *request, const struct event_roots *roots,
+                       const char *system, const char *name);

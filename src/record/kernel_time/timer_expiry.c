@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/kernel_time/timer_expiry.h"
 
+#include "record/events/event_files.h"
 #include "record/events/tracefs.h"
 #include "record/procfs/sysctl.h"
 
@@ -44,7 +45,7 @@ bool timer_expiry_find(struct timer_expiry *expiry, const struct signal_delivery
     uint64_t handler_avma = signal_delivery_find(delivery, DELIVERY_TIMER);
     struct event_request request = {.period = 1};
     if (handler_avma == 0 || !has_known_entry(delivery) ||
-        tracefs_tracepoint(&request, "timer", "hrtimer_expire_entry") != 0)
+        tracefs_tracepoint(&request, &event_roots_system, "timer", "hrtimer_expire_entry") != 0)
         return false;
     for (size_t i = 0; i < TIMER_EXPIRY_EVENTS; i++)
         expiry->requests[i] = request;

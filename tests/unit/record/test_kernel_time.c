@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of kernel time next to the sampler: which are the sampler's own, and their stack copies. */
+#include "record/events/event_files.h"
 #include "record/events/tracefs.h"
 #include "record/kernel_time/kernel_copy.h"
 #include "record/kernel_time/signal_delivery.h"
@@ -99,13 +100,14 @@ static void tracepoints_have_numbers_without_a_mount(void **state)
     struct event_request request = {.period = 1};
     if (geteuid() != 0)
         skip();
-    int err = tracefs_tracepoint(&request, "timer", "hrtimer_expire_entry");
+    int err = tracefs_tracepoint(&request, &event_roots_system, "timer", "hrtimer_expire_entry");
     if (err == -EPERM || err == -ENODEV)
         skip(); /* refused, or a kernel without tracefs */
     assert_int_equal(err, 0);
     assert_int_equal(request.type, PERF_TYPE_TRACEPOINT);
     assert_in_range(request.config, 1, UINT16_MAX);
-    assert_int_equal(tracefs_tracepoint(&request, "timer", "no_such_event"), -ENOENT);
+    assert_int_equal(tracefs_tracepoint(&request, &event_roots_system, "timer", "no_such_event"),
+                     -ENOENT);
 }
 
 /* The kernel's own frame: this is the stack at the return from a handler. */

@@ -3,6 +3,7 @@
 
 #include "cli/options/options.h"
 #include "cli/tables/record_table.h"
+#include "record/events/event_files.h"
 #include "record/events/event_list.h"
 #include "record/events/event_parse.h"
 
