@@ -9,6 +9,10 @@ MILLISECONDS = rec.figure(1400, 60000)
 
 
 class Calls(harm.Case):
+    def assert_sampled(self, run):
+        """The timer engine has a sample for each tick of the kernel: 100 or more in a second of CPU time."""
+        self.assertGreater(run.count("samples"), 60 * run.count("cpu_billed_ns") / 1e9)
+
     def assert_undisturbed(self, program, least_turns):
         for run in self.same(rec.target(program), MILLISECONDS):
             self.assertEqual(run.stdout, b"0 wrong\n")
@@ -16,7 +20,7 @@ class Calls(harm.Case):
             self.assertTrue(turns)
             for call, count in turns.items():
                 self.assertGreaterEqual(int(count), least_turns, call)
-            self.assertGreater(run.count("samples"), 100)
+            self.assert_sampled(run)
 
     def test_waits_and_sleeps_end_as_without_rec(self):
         self.assert_undisturbed("waits", 10)
@@ -31,8 +35,7 @@ class Calls(harm.Case):
 
     def test_a_handler_may_jump_away_whose_signal_was_ignored_before(self):
         for run in self.same(rec.target("ignored"), "changing", MILLISECONDS // 2):
-            # The timer engine has a sample for each tick of the kernel: 100 or more in a second of CPU time.
-            self.assertGreater(run.count("samples"), 60 * run.count("cpu_billed_ns") / 1e9)
+            self.assert_sampled(run)
             self.assertLess(run.lost(), run.count("samples") * 0.05)
 
 
