@@ -13,13 +13,17 @@ class Calls(harm.Case):
         """The timer engine has a sample for each tick of the kernel: 100 or more in a second of CPU time."""
         self.assertGreater(run.count("samples"), 60 * run.count("cpu_billed_ns") / 1e9)
 
-    def assert_undisturbed(self, program, least_turns):
+    def undisturbed(self, program, least_turns):
         for run in self.same(rec.target(program), MILLISECONDS):
             self.assertEqual(run.stdout, b"0 wrong\n")
             turns = dict(line.split() for line in run.stderr.decode().splitlines())
             self.assertTrue(turns)
             for call, count in turns.items():
                 self.assertGreaterEqual(int(count), least_turns, call)
+            yield run
+
+    def assert_undisturbed(self, program, least_turns):
+        for run in self.undisturbed(program, least_turns):
             self.assert_sampled(run)
 
     def test_waits_and_sleeps_end_as_without_rec(self):
@@ -27,6 +31,11 @@ class Calls(harm.Case):
 
     def test_large_transfers_are_whole(self):
         self.assert_undisturbed("transfers", 10)
+
+    def test_asynchronous_input_and_output_is_whole(self):
+        """io_uring, userfaultfd, POSIX AIO and timers with threads."""
+        for run in self.undisturbed("async_io", 3):
+            self.assert_sampled(run)
 
     def test_an_ignored_signal_ends_nobodys_wait(self):
         for how in ("default", "child"):
