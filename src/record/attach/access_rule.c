@@ -221,9 +221,12 @@ static bool always(const struct access_refusal *refusal)
 
 static struct rule_text unknown_explain(const struct access_refusal *refusal)
 {
+    if (has_capability(refusal))
+        return text_of("%s: a security module refuses, although rec has the capability",
+                       strerror(-refusal->err));
     return text_of("%s; the process has more rights than rec, or a security module refuses; run "
-                   "rec as root",
-                   strerror(-refusal->err));
+                   "rec %s",
+                   strerror(-refusal->err), as_root(refusal->own));
 }
 
 static const struct rule rules[ACCESS_RULES] = {

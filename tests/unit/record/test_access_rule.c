@@ -175,6 +175,21 @@ static void locked_memory_is_limited_without_the_capability(void **state)
     assert_int_equal(access_rule_find(&refusal), RULE_LOCKED_MEMORY);
 }
 
+static void unknown_rules_send_root_to_no_root(void **state)
+{
+    (void)state;
+    struct own_rights own = root;
+    struct target_facts target = process;
+    assert_int_equal(find(&user, &process, ACCESS_MEMORY), RULE_UNKNOWN);
+    assert_text(&user, &process, ACCESS_MEMORY, -EACCES, "; run rec as root");
+    assert_int_equal(find(&own, &process, ACCESS_MEMORY), RULE_UNKNOWN);
+    assert_text(&own, &process, ACCESS_MEMORY, -EACCES, ": a security module refuses");
+    own = user;
+    own.uid = 0;
+    target.uids = (struct task_ids){0};
+    assert_text(&own, &target, ACCESS_MEMORY, -EACCES, "; run rec with CAP_SYS_PTRACE");
+}
+
 static void status_gives_own_rights(void **state)
 {
     (void)state;
@@ -199,6 +214,7 @@ int main(void)
         cmocka_unit_test(the_paranoid_level_forbids_events_but_no_reads),
         cmocka_unit_test(seccomp_and_security_modules_refuse_rec_itself),
         cmocka_unit_test(locked_memory_is_limited_without_the_capability),
+        cmocka_unit_test(unknown_rules_send_root_to_no_root),
         cmocka_unit_test(status_gives_own_rights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
