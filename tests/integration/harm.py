@@ -38,7 +38,7 @@ class Case(rec.Case):
         directory = directory or self.new_directory()
         timeout_s = timeout_s or rec.figure(60, 600)
         options.setdefault("stdin", subprocess.DEVNULL)
-        taken_before_ns = rec.taken_ns()
+        stolen_before_ns = rec.stolen_ns()
         process = subprocess.Popen([str(word) for word in command], cwd=directory, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True, **options)
         try:
@@ -48,7 +48,7 @@ class Case(rec.Case):
             process.communicate()
             self.fail(f"hung for {timeout_s} s: {command}")
         return rec.Run(subprocess.CompletedProcess(command, process.returncode, stdout, stderr),
-                       directory, 0, rec.taken_ns() - taken_before_ns)
+                       directory, 0, rec.stolen_ns() - stolen_before_ns)
 
     def under(self, engine, *command, rate=FAST_HZ, **options):
         self.need_engine(engine)
