@@ -74,7 +74,7 @@ class Incomplete(rec.Case):
 
     def not_sampled(self, status=0):
         """A command whose CPU time no sample stands for: every signal is blocked by a system call."""
-        return ["sh", "-c", f"{rec.target('unsampled')} blocked 800; exit {status}"]
+        return ["sh", "-c", f"{rec.target('unsampled')} blocked 300; exit {status}"]
 
     def test_without_the_option_the_status_is_the_commands(self):
         for engine in rec.ENGINES:
@@ -106,7 +106,7 @@ class Incomplete(rec.Case):
         self.assertLess(run.count("cpu_complete_ns") / run.count("cpu_seen_ns"), 0.5)
 
     def test_the_limit_decides(self):
-        half = ["sh", "-c", f"{rec.target('unsampled')} blocked 800; {rec.target('short_run')} 800"]
+        half = ["sh", "-c", f"{rec.target('unsampled')} blocked 300; {rec.target('short_run')} 300"]
         for limit, status in ((":20", 124), (":20%", 124), (":80.5", 0), (":100", 0)):
             self.assertEqual(self.fail_on(limit, *half).status, status, limit)
 
@@ -116,7 +116,7 @@ class Incomplete(rec.Case):
     def test_a_file_that_was_not_written_comes_first(self):
         directory = self.new_directory()
         run = self.run_in(directory, [rec.REC, "--fail-on=incomplete:0", "--", "sh", "-c",
-                                      f"{rec.target('unsampled')} blocked 800; rm -r '{directory}'"])
+                                      f"{rec.target('unsampled')} blocked 300; rm -r '{directory}'"])
         self.assertEqual(run.status, 125, run.stderr)
 
     def test_a_command_that_hardly_uses_cpu_time_is_complete(self):

@@ -71,7 +71,7 @@ class Trouble(rec.Case):
         """The command itself waits for rec longer, and is recorded."""
         for script, count in (("echo ready; read line; exec {}", 0), ("echo ready; read line; {}; true", 1)):
             with self.subTest(script=script):
-                process = self.start("sh", "-c", script.format(rec.target("short_run") + " 1500"),
+                process = self.start("sh", "-c", script.format(rec.target("short_run") + " 800"),
                                      rec_options=["-o", "late.data"], stdin=subprocess.PIPE)
                 self.assertEqual(process.stdout.readline(), "ready\n")
                 process.send_signal(signal.SIGSTOP)
