@@ -7,6 +7,24 @@ from waiting_programs import PROGRAMS
 
 import rec
 
+# A child of the lowest priority beside a busy loop on its processor. Its parent sees the end late, and prints the child's
+# account: CPU time, time without a processor, turns.
+LATE_TURNS = """
+import os, signal, time
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+if not (busy := os.fork()):
+    while True: pass
+if not (child := os.fork()):
+    os.nice(19)
+    for i in range(10): time.sleep(0.002)
+    os._exit(0)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+os.kill(busy, signal.SIGKILL)
+time.sleep(3)
+print(child, open(f"/proc/{child}/schedstat").read())
+os.waitpid(child, 0)
+"""
+
 
 class Times(waits_truth.Case):
     def test_times_of_an_event_loop(self):
@@ -14,6 +32,15 @@ class Times(waits_truth.Case):
 
     def test_times_of_commands_and_their_pipes(self):
         self.check_times(*self.record_program(PROGRAMS["bash"]))
+
+    def test_late_turns_of_a_short_process_are_no_waits(self):
+        """Which ends before the first tick."""
+        run = self.recorded("/usr/bin/python3", "-c", LATE_TURNS, rec_options=("--off-cpu", "--off-cpu-interval", "1s"))
+        child, _, delay_ns, _ = map(int, run.stdout.split())
+        thread = next(thread for thread in run.info["threads"] if thread["tid"] == child)
+        self.assertGreater(delay_ns, waits_truth.MS)
+        self.assertGreaterEqual(thread["runnable_ns"], 0.9 * delay_ns - waits_truth.MS)
+        self.assertLessEqual(thread["runnable_ns"], 1.1 * delay_ns + waits_truth.MS)
 
 
 if __name__ == "__main__":

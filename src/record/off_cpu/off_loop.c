@@ -76,6 +76,7 @@ static void look_at_waiting(struct off_loop *loop, uint64_t tick_ns)
     struct off_waits *waits = &loop->waits;
     struct off_thread *thread, *again = NULL;
     for (int reads = 1; (thread = off_waits_next(waits)); reads++) {
+        off_ends_watch(&loop->ends, &loop->tasks, thread->process);
         bool is_due = may_wait(thread) && !thread->look.stack;
         if (is_due && thread->run.since_ns <= tick_ns && thread->look.tries < TRIES_MAX) {
             off_look(&loop->looks, thread);
@@ -220,8 +221,9 @@ static void wait_for_work(struct off_loop *loop)
         due_ns = loop->flush_due_ns;
     if (!has_few && is_idle(loop, now_ns, QUIET_TICKS))
         due_ns += (QUIET_STEP - 1) * loop->waits.samples.ticks.interval_ns;
-    if (due_ns > now_ns)
-        off_rings_wait(&loop->rings, loop->wake_fd, due_ns - now_ns);
+    if (due_ns > now_ns &&
+        off_rings_wait(&loop->rings, loop->wake_fd, loop->ends.fd, due_ns - now_ns))
+        off_ends_take(&loop->ends);
 }
 
 static void finish(struct off_loop *loop)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "record/off_cpu/off_ends.h"
 #include "record/off_cpu/off_looks.h"
 #include "record/off_cpu/off_poll.h"
 #include "record/off_cpu/off_records.h"
@@ -22,6 +23,7 @@ struct off_loop {
     struct off_looks looks;
     struct off_records records;
     struct off_poll poll;
+    struct off_ends ends;
     bool is_polled;    /* no switch records: the kernel refuses the events */
     uint32_t root_pid; /* atomic: of the polled tree; 0: does not run yet */
     int wake_fd;       /* ends the wait for work; owned by the caller */

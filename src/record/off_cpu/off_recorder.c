@@ -72,6 +72,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     off_loop_connect(&recorder->loop, &recorder->queue, config->interval_ns);
     recorder->loop.waits.is_quiet = config->is_quiet;
     recorder->loop.poll.has_children = config->reach == REACH_CHILDREN;
+    off_ends_open(&recorder->loop.ends);
     recorder->loop.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bool has_kernel_stacks = config->with_kernel_stacks && kernel_stacks_are_permitted();
     if (has_kernel_stacks && !config->has_kernel_image)
@@ -195,6 +196,7 @@ void off_recorder_free(struct off_recorder *recorder)
     off_rings_close(&recorder->loop.rings);
     free((void *)recorder->loop.records.is_listed);
     off_queue_close(&recorder->queue);
+    off_ends_close(&recorder->loop.ends);
     if (recorder->loop.wake_fd >= 0)
         close(recorder->loop.wake_fd);
     free(recorder);

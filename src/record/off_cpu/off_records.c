@@ -90,8 +90,10 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
 static void take_exit(struct off_records *records, const struct ring_record *record)
 {
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
-    if (thread)
-        off_records_end_thread(records, thread, record->time_ns);
+    if (!thread)
+        return;
+    off_waits_read_account(records->waits, thread); /* gone when the parent has seen the end */
+    off_records_end_thread(records, thread, record->time_ns);
 }
 
 /* execve() ends all other threads; without an EXIT record, if one of them was the caller, which

@@ -55,7 +55,7 @@ int off_rings_open(struct off_rings *rings, enum event_reach reach)
     uint32_t *list = calloc(PROCESSORS_MAX, sizeof(*list));
     size_t count = list ? processors_list(NULL, list, PROCESSORS_MAX) : 0;
     *rings = (struct off_rings){.are_wakes_on = false};
-    rings->polled = calloc(2 * count + 1, sizeof(*rings->polled));
+    rings->polled = calloc(2 * count + 2, sizeof(*rings->polled));
     int err = !list || !rings->polled ? -ENOMEM : count == 0 ? -ENOENT : 0;
     size_t bytes = reach == REACH_SYSTEM ? SYSTEM_RING_BYTES : RING_BYTES;
     if (err == 0)
@@ -145,14 +145,16 @@ bool off_rings_wake(struct off_rings *rings, bool is_on)
     return rings->are_wakes_on = is_on;
 }
 
-void off_rings_wait(struct off_rings *rings, int wake_fd, uint64_t wait_ns)
+bool off_rings_wait(struct off_rings *rings, int wake_fd, int ends_fd, uint64_t wait_ns)
 {
     size_t count = rings->records.count + rings->wakes.count;
     const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                      .tv_nsec = (long)(wait_ns % 1000000000)};
     rings->polled[count] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
+    rings->polled[count + 1] = (struct pollfd){.fd = ends_fd, .events = POLLIN};
     uint64_t wakes;
-    ppoll(rings->polled, count + 1, &timeout, NULL);
+    ppoll(rings->polled, count + 2, &timeout, NULL);
     while (rings->polled[count].revents && read(wake_fd, &wakes, sizeof(wakes)) > 0)
         continue;
+    return rings->polled[count + 1].revents;
 }

@@ -26,7 +26,7 @@ struct off_rings {
     struct off_events records;
     struct off_events wakes; /* without rings: not used */
     bool are_wakes_on;
-    struct pollfd *polled; /* the rings of both, and one more; owned */
+    struct pollfd *polled; /* the rings of both, and two more; owned */
 };
 
 /* 0 or a negative errno; off_rings_close() in any case. */
@@ -54,5 +54,6 @@ bool off_rings_next(struct off_rings *rings, uint64_t until_ns, struct ring_reco
 
 /* Whether the next record ends off_rings_wait(). False: not possible here. */
 bool off_rings_wake(struct off_rings *rings, bool is_on);
-/* Waits until a ring is filling, the eventfd is written to, or the time is over. */
-void off_rings_wait(struct off_rings *rings, int wake_fd, uint64_t wait_ns);
+/* Waits until a ring is filling, the eventfd is written to, a process has ended, or the time is
+ * over. True: ends_fd is ready. */
+bool off_rings_wait(struct off_rings *rings, int wake_fd, int ends_fd, uint64_t wait_ns);

@@ -4,6 +4,7 @@
 #include "base/containers/array.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static size_t bucket_of(pid_t id)
 {
@@ -79,6 +80,10 @@ static void remove_process(struct off_tasks *tasks, struct off_process *process)
         place = &(*place)->next_in_bucket;
     *place = process->next_in_bucket;
     process_map_release(process->map);
+    if (process->pid_fd > 0) {
+        close(process->pid_fd);
+        tasks->watched--;
+    }
     free(process->written);
     free(process);
 }

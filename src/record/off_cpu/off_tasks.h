@@ -33,6 +33,7 @@ struct off_process {
     uint64_t files_due_ns;       /* files that were put off are read again; 0: none */
     bool is_map_old;             /* code was mapped since the map was read */
     bool is_refused;             /* rec may not trace the process */
+    int pid_fd;                  /* its end is watched; owned; 0: not yet, negative: not possible */
     uint64_t asleep_ns;          /* a thread was found in state S; 0: not, or stopped */
     struct off_mapping *written; /* owned */
     size_t written_count, written_capacity;
@@ -88,6 +89,7 @@ struct off_tasks {                              /* zeros: empty */
     struct off_thread **threads;                /* in no order; owned */
     size_t count, capacity;
     uint64_t generation; /* the latest */
+    size_t watched;      /* processes with a descriptor */
 };
 
 /* NULL: not there. */
