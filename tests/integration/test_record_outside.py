@@ -104,7 +104,7 @@ class Outside(rec.Case):
 
     def assert_complete(self, run, engine="perf-ring"):
         self.assertEqual(run.summary["engine"], engine)
-        self.assertGreater(run.count("samples"), 100)
+        self.assertGreater(run.count("samples"), 0.8 * 999e-9 * run.count("cpu_billed_ns"))  # mostly user code
         self.assert_stacks_complete(run)
         self.assertLess(run.lost(), run.count("samples") / 100)  # a busy machine may starve rec
         self.assert_accounted(run)
