@@ -264,6 +264,10 @@ void elf_release_file(struct elf_file *elf)
     if (elf->fd >= 0)
         close(elf->fd);
     elf->fd = -1;
+    buffer_free(&elf->names);
+    free(elf->sections);
+    elf->sections = NULL;
+    elf->section_count = elf->section_capacity = 0;
 }
 
 void elf_close(struct elf_file *elf)
@@ -272,10 +276,8 @@ void elf_close(struct elf_file *elf)
         return;
     elf_release_file(elf);
     buffer_free(&elf->image);
-    buffer_free(&elf->names);
     buffer_free(&elf->interpreter);
     free(elf->segments);
-    free(elf->sections);
     free(elf);
 }
 

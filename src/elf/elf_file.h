@@ -45,7 +45,7 @@ int elf_open_large(struct elf_file **out, int fd, struct error *error);
 /* Opens a copy of a loaded image in memory (the vDSO): offsets are relative to the first
  * segment. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
-/* Closes the descriptor: headers, notes and segments remain available, contents do not. */
+/* Closes the descriptor and frees the sections: the header, notes and segments remain available. */
 void elf_release_file(struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 

@@ -344,6 +344,23 @@ class Budgets(rec.Case):
         self.assertGreater(run.count("samples"), 20)
         self.assertLess(run.count("launcher_cpu_ns"), 2e9)
 
+    def test_files_with_many_sections(self):
+        """Each has 65 535 sections, in a hole, and megabytes of names. The recorder needs them once."""
+        self.need_root()
+        os.chmod(self.directory, 0o755)
+        files = [self.path(f"sections{i}") for i in range(rec.figure(60, 600))]
+        count, names_bytes, table = 65535, 4 << 20, 8192 + 56
+        names = bad_elf.section(3, table + 64 * count, names_bytes)
+        for path in files:
+            bad_elf.library(path, 8192, [bad_elf.segment(1, 5, bad_elf.PAGE_BYTES)], [names])
+            with open(path, "r+b") as file:
+                os.pwrite(file.fileno(), struct.pack("<H", count), 60)
+            os.truncate(path, table + 64 * count + names_bytes)
+            os.chmod(path, 0o755)
+        run = self.run_rec("-o", "sections.data", "--", *NOBODY, rec.target("runs_files"), "12000000", *files)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertLess(run.bytes, 96 << 20)
+
     def test_files_of_another_user_have_limited_time(self):
         """One file under many names: 70 ms for each. The quick set has the rule in unit/record/module_cache."""
         code_bytes, names = 16 << 20, rec.figure(4, 400)
