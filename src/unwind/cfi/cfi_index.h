@@ -44,6 +44,8 @@ struct cfi_index {
     bool is_by_header;   /* entries are .eh_frame_hdr's, see eh_frame_hdr.h */
     bool is_partial;     /* so they are, but not all of them */
     size_t record_bytes; /* by header: sum of the records read so far, at most the section's size */
+    /* Partial: record bytes that all pieces of the file may still read together; NULL: no limit. */
+    size_t *shared_bytes;
     /* Complete index by header: number of entries that start below each 4 KiB page; the last
      * element is for the end. */
     uint32_t *first_of_page;

@@ -114,9 +114,12 @@ static bool find_cie(struct cfi_index *index, uint64_t offset, size_t *number)
  * extend to the section's end: compiling these would take quadratic time. */
 static bool fits_section(struct cfi_index *index, size_t record_bytes)
 {
-    if (record_bytes > index->sections[0].size - index->record_bytes)
+    if (record_bytes > index->sections[0].size - index->record_bytes ||
+        (index->shared_bytes && record_bytes > *index->shared_bytes))
         return false;
     index->record_bytes += record_bytes;
+    if (index->shared_bytes)
+        *index->shared_bytes -= record_bytes;
     return true;
 }
 

@@ -7,11 +7,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A function has its record in each piece it extends to. The records of all pieces have at most the
+ * bytes of the section and these: a compiler's largest function has 20 KB of records, in 2 pieces,
+ * and a hostile record has megabytes, in 32 768 pieces. */
+enum { SPANNING_BYTES_MAX = 1 << 20 };
+
 struct lazy_index {
     struct cfi_index all; /* without entries */
     struct fde_table table;
     struct piece **pieces; /* NULL: not looked up yet */
     size_t count;
+    size_t bytes_left; /* of the records in pieces */
 };
 
 struct piece {
@@ -31,6 +37,7 @@ int lazy_index_new(struct lazy_index **out, const struct cfi_index *all,
         return -ENOMEM;
     pieces->all = *all;
     pieces->table = table;
+    pieces->bytes_left = all->sections[0].size + SPANNING_BYTES_MAX;
     pieces->count = ((size_t)all->size + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
     pieces->pieces = calloc(pieces->count, sizeof(struct piece *));
     if (!pieces->pieces) {
@@ -77,12 +84,13 @@ int lazy_index_compile(const struct lazy_index *pieces, uint32_t start, uint64_t
 }
 
 /* NULL: memory is out. */
-static struct piece *piece_new(const struct lazy_index *pieces, uint32_t start)
+static struct piece *piece_new(struct lazy_index *pieces, uint32_t start)
 {
     struct piece *piece = calloc(1, sizeof(*piece));
     if (!piece)
         return NULL;
     piece->index = pieces->all;
+    piece->index.shared_bytes = &pieces->bytes_left;
     uint64_t end = (uint64_t)start + ROW_PIECE_BYTES;
     if (eh_frame_hdr_list(&pieces->table, &piece->index, start, end) == 0 &&
         lazy_rules_new(&piece->lazy, &piece->index) == 0)

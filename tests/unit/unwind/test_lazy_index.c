@@ -314,6 +314,30 @@ static void no_more_is_read_than_the_section_holds(void **state)
     unwind_module_close(module);
 }
 
+/* Records of megabytes, read for each of thousands of pieces, took minutes. */
+static void a_long_record_is_read_for_few_pieces(void **state)
+{
+    enum { CODE_BYTES = 2 << 20 };
+    static const uint8_t nops[CODE_BYTES];
+    (void)state;
+    struct made made = {0};
+    size_t cie = add_cie(&made.frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    size_t fde = add_fde(&made.frame, cie, TEXT, TEXT_BYTES, nops, sizeof(nops));
+    begin_header(&made.header, 1);
+    add_header_entry(&made.header, TEXT, fde);
+    struct unwind_module *module = opened(&made);
+    assert_non_null(module->pieces);
+    for (uint32_t piece = 0; piece < PIECES; piece++) {
+        enum row_kind kind = piece == 0 ? ROW_SP : ROW_NONE;
+        uint32_t at = piece * ROW_PIECE_BYTES + 0x1000;
+        assert_int_equal(row_kind(unwind_module_rule(module, at)), kind);
+        struct compiled_rows rows = piece_of(module, piece);
+        assert_int_equal(row_kind(unwind_find_rule(rows.rows, rows.count, at)), ROW_SP);
+        compile_free(&rows);
+    }
+    unwind_module_close(module);
+}
+
 static void functions_of_other_sections_take_an_index_of_all(void **state)
 {
     (void)state;
@@ -363,6 +387,7 @@ int main(void)
         cmocka_unit_test(what_the_table_leaves_out_has_no_rows),
         cmocka_unit_test(a_piece_of_which_nothing_is_true_is_a_gap),
         cmocka_unit_test(no_more_is_read_than_the_section_holds),
+        cmocka_unit_test(a_long_record_is_read_for_few_pieces),
         cmocka_unit_test(functions_of_other_sections_take_an_index_of_all),
         cmocka_unit_test(rows_and_rules_of_real_files_are_the_same),
     };
