@@ -186,9 +186,9 @@ int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file 
 }
 
 int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
-                            uint64_t bytes_max, struct error *error)
+                            uint64_t bytes_max, struct row_room *room, struct error *error)
 {
-    struct module_bytes bytes = {.is_lazy = true, .room_bytes = bytes_max};
+    struct module_bytes bytes = {.is_lazy = true, .room_bytes = bytes_max, .room = room};
     return open_by_header(out, elf, NULL, &bytes, error);
 }
 
@@ -244,12 +244,13 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
     struct cfi_index *index = &module->index;
     use_section(index, bytes, false);
     use_section(index, bytes, true);
+    index->room = bytes->room;
     index->base_svma = bytes->text_svma;
     index->size = bytes->text_bytes;
     index->entry = (uint32_t)(bytes->entry_svma - bytes->text_svma);
     index->has_entry = bytes->entry_svma >= bytes->text_svma && bytes->entry_svma != 0 &&
                        bytes->entry_svma - bytes->text_svma < bytes->text_bytes;
-    module->full_rows = full_rows_new(bytes->eh_frame.size + bytes->debug_frame.size);
+    module->full_rows = full_rows_new(bytes->eh_frame.size + bytes->debug_frame.size, bytes->room);
     err = module->full_rows ? make_index(module) : -ENOMEM;
     if (err != 0)
         error_set(error, err, "out of memory");
@@ -267,8 +268,8 @@ void unwind_module_close(struct unwind_module *module)
 {
     if (!module)
         return;
-    cfi_index_free(&module->index);
     lazy_rules_free(module->lazy);
+    cfi_index_free(&module->index);
     lazy_index_free(module->pieces);
     full_rows_free(module->full_rows);
     free_bytes(&module->bytes);

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct row_room;
 struct unwind_module; /* opaque */
 struct compiled_rows; /* compile.h */
 
@@ -30,9 +31,10 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
 int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file *elf,
                               const struct elf_file *debug, struct error *error);
 /* The same for single rules and steps in a thread, and compilation of pieces in another thread:
- * lazy_index.h. -E2BIG: tables of more than bytes_max, not read. */
+ * lazy_index.h. room: of all such rules, or NULL. -E2BIG: tables of more than bytes_max, not
+ * read. */
 int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
-                            uint64_t bytes_max, struct error *error);
+                            uint64_t bytes_max, struct row_room *room, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
 /* The rows of [start, end), relative to base_svma: see compile_rows(). pre: not opened for few. */

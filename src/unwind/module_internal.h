@@ -16,7 +16,8 @@ struct module_bytes {
     struct buffer eh_frame_hdr;       /* of a module for few addresses, or for pieces; else empty */
     uint64_t eh_frame_hdr_svma;
     bool is_lazy;
-    uint64_t room_bytes; /* of sections that may still be read */
+    uint64_t room_bytes;   /* of sections that may still be read */
+    struct row_room *room; /* of rules made on demand; NULL: no limit */
     struct buffer debug_frame;
     uint64_t text_svma; /* the executable segments lie in [text_svma, text_svma + text_bytes) */
     uint32_t text_bytes;

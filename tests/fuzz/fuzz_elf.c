@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct unwind_module *module;
     if (unwind_module_open(&module, elf, NULL, NULL) == 0)
         compile(module);
-    if (unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL) == 0)
+    if (unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL, NULL) == 0)
         compile(module);
     elf_close(elf);
     return 0;

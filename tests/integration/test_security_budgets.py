@@ -348,7 +348,7 @@ class Budgets(rec.Case):
         """Each has 65 535 sections, in a hole, and megabytes of names. The recorder needs them once."""
         self.need_root()
         os.chmod(self.directory, 0o755)
-        files = [self.path(f"sections{i}") for i in range(rec.figure(60, 600))]
+        files = [self.path(f"sections{i}") for i in range(rec.figure(60, 200))]
         count, names_bytes, table = 65535, 4 << 20, 8192 + 56
         names = bad_elf.section(3, table + 64 * count, names_bytes)
         for path in files:

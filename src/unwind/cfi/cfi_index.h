@@ -29,6 +29,8 @@ struct cfi_entry {
 _Static_assert(CFI_SECTION_BYTES_MAX <= UINT32_C(1) << 28 && CFI_SECTIONS_MAX <= 16,
                "a place holds both");
 
+struct row_room;
+
 struct cfi_index {
     struct cfi_section sections[CFI_SECTIONS_MAX]; /* in the order of preference */
     size_t section_count;
@@ -46,6 +48,7 @@ struct cfi_index {
     size_t record_bytes; /* by header: sum of the records read so far, at most the section's size */
     /* Partial: record bytes that all pieces of the file may still read together; NULL: no limit. */
     size_t *shared_bytes;
+    struct row_room *room; /* of the rules by this index; NULL: no limit */
     /* Complete index by header: number of entries that start below each 4 KiB page; the last
      * element is for the end. */
     uint32_t *first_of_page;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/rows/full_rows.h"
 
+#include "unwind/rows/row_room.h"
+
 #include <stdlib.h>
 
 /* Two thirds of a MiB. Cheaper rows than KEPT_BYTES are made again. */
@@ -11,13 +13,17 @@ struct full_rows {
     struct full_row last;
     size_t bytes_left, bytes_most; /* of instructions */
     uint64_t refused;
+    struct row_room *room;
+    size_t held_bytes;
 };
 
-struct full_rows *full_rows_new(size_t cfi_bytes)
+struct full_rows *full_rows_new(size_t cfi_bytes, struct row_room *room)
 {
     struct full_rows *rows = calloc(1, sizeof(*rows));
-    if (rows)
-        rows->bytes_left = rows->bytes_most = FULL_ROWS_TIMES * cfi_bytes + FULL_ROWS_START_BYTES;
+    if (!rows)
+        return NULL;
+    rows->bytes_left = rows->bytes_most = FULL_ROWS_TIMES * cfi_bytes + FULL_ROWS_START_BYTES;
+    rows->room = room;
     return rows;
 }
 
@@ -25,6 +31,7 @@ void full_rows_free(struct full_rows *rows)
 {
     if (!rows)
         return;
+    row_room_hold(rows->room, &rows->held_bytes, 0);
     two_way_cache_free(&rows->kept);
     free(rows);
 }
@@ -59,8 +66,11 @@ static bool run(struct full_rows *rows, struct cfi_walk *walk, uint64_t svma, si
 
 static struct full_row *place_for(struct full_rows *rows, struct two_way_cache_key key, size_t ran)
 {
-    struct full_row *place =
-        ran > KEPT_BYTES ? two_way_cache_add(&rows->kept, sizeof(*place), KEPT_MOST, key) : NULL;
+    struct full_row *place = NULL;
+    const size_t most = row_room_is_left(rows->room) ? KEPT_MOST : rows->kept.slot_count;
+    if (ran > KEPT_BYTES)
+        place = two_way_cache_add(&rows->kept, sizeof(*place), most, key);
+    row_room_hold(rows->room, &rows->held_bytes, rows->kept.slot_count * sizeof(*place));
     return place ? place : &rows->last;
 }
 

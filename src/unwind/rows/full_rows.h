@@ -15,6 +15,7 @@
 enum { FULL_ROWS_FREE_BYTES = 128, FULL_ROWS_TIMES = 8, FULL_ROWS_START_BYTES = 1 << 20 };
 
 struct full_rows; /* opaque */
+struct row_room;
 
 struct full_row {
     struct two_way_cache_key key;
@@ -23,8 +24,8 @@ struct full_row {
     bool is_signal_frame;
 };
 
-/* cfi_bytes: of all sections. NULL: out of memory. */
-struct full_rows *full_rows_new(size_t cfi_bytes);
+/* cfi_bytes: of all sections; room: of the rows kept. NULL: out of memory. */
+struct full_rows *full_rows_new(size_t cfi_bytes, struct row_room *room);
 void full_rows_free(struct full_rows *rows);
 
 /* The row of an address (less the base svma). NULL: none, or beyond the limit. Valid until the next

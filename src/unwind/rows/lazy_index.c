@@ -3,6 +3,7 @@
 
 #include "unwind/cfi/eh_frame_hdr.h"
 #include "unwind/rows/row_index.h"
+#include "unwind/rows/row_room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct lazy_index {
     struct piece **pieces; /* NULL: not looked up yet */
     size_t count;
     size_t bytes_left; /* of the records in pieces */
+    size_t held_bytes; /* of the room, by the array of pieces */
 };
 
 struct piece {
@@ -44,6 +46,7 @@ int lazy_index_new(struct lazy_index **out, const struct cfi_index *all,
         lazy_index_free(pieces);
         return -ENOMEM;
     }
+    row_room_hold(all->room, &pieces->held_bytes, pieces->count * sizeof(struct piece *));
     *out = pieces;
     return 0;
 }
@@ -63,6 +66,7 @@ void lazy_index_free(struct lazy_index *pieces)
         return;
     for (size_t i = 0; pieces->pieces && i < pieces->count; i++)
         piece_free(pieces->pieces[i]);
+    row_room_hold(pieces->all.room, &pieces->held_bytes, 0);
     free(pieces->pieces);
     free(pieces);
 }
@@ -83,10 +87,10 @@ int lazy_index_compile(const struct lazy_index *pieces, uint32_t start, uint64_t
     return err;
 }
 
-/* NULL: memory is out. */
+/* NULL: memory or room is out. */
 static struct piece *piece_new(struct lazy_index *pieces, uint32_t start)
 {
-    struct piece *piece = calloc(1, sizeof(*piece));
+    struct piece *piece = row_room_is_left(pieces->all.room) ? calloc(1, sizeof(*piece)) : NULL;
     if (!piece)
         return NULL;
     piece->index = pieces->all;

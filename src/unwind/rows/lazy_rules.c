@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "unwind/cfi/eh_frame_hdr.h"
+#include "unwind/rows/row_room.h"
 #include "unwind/step.h"
 
 #include <errno.h>
@@ -16,13 +17,26 @@ struct lazy_rules {
     struct lazy_range {
         uint32_t first, count; /* in rows; count 0: not looked up yet */
     } * of_entries;            /* by number of the entry in the index */
+    size_t held_bytes;         /* of the room */
 };
+
+static void hold_room(struct lazy_rules *lazy)
+{
+    const struct cfi_index *index = lazy->index;
+    row_room_hold(index->room, &lazy->held_bytes,
+                  sizeof(*lazy) + sizeof(*index) +
+                      (lazy->rows.capacity + lazy->scratch.capacity) * sizeof(struct row) +
+                      index->entry_capacity * sizeof(struct cfi_entry) +
+                      index->cie_capacity * sizeof(struct cfi_cie) +
+                      index->entry_count * sizeof(*lazy->of_entries));
+}
 
 static int make_room(struct lazy_rules *lazy)
 {
     free(lazy->of_entries);
     lazy->of_entries = calloc(lazy->index->entry_count + 1, sizeof(*lazy->of_entries));
     lazy->rows.count = 0;
+    hold_room(lazy);
     return lazy->of_entries ? 0 : -ENOMEM;
 }
 
@@ -39,6 +53,7 @@ void lazy_rules_free(struct lazy_rules *lazy)
 {
     if (!lazy)
         return;
+    row_room_hold(lazy->index->room, &lazy->held_bytes, 0);
     compile_free(&lazy->rows);
     compile_free(&lazy->scratch);
     free(lazy->of_entries);
@@ -65,13 +80,14 @@ static int compile(struct lazy_rules *lazy, size_t number)
     memcpy(rows->rows + rows->count, scratch->rows, scratch->count * sizeof(*rows->rows));
     *range = (struct lazy_range){(uint32_t)rows->count, (uint32_t)scratch->count};
     rows->count += scratch->count;
+    hold_room(lazy);
     return 0;
 }
 
 static uint32_t rule_in_entry(struct lazy_rules *lazy, size_t number, uint32_t relative)
 {
     const struct lazy_range *range = &lazy->of_entries[number];
-    if (range->count == 0 && compile(lazy, number) != 0)
+    if (range->count == 0 && (!row_room_is_left(lazy->index->room) || compile(lazy, number) != 0))
         return rule_of_kind(ROW_NONE);
     return unwind_find_rule(lazy->rows.rows + range->first, range->count, relative);
 }

@@ -53,7 +53,7 @@ static void compare_rows_with_cfi(const struct elf_file *elf)
 {
     struct unwind_module *module;
     struct code_image *image;
-    assert_int_equal(unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL), 0);
+    assert_int_equal(unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL, NULL), 0);
     assert_int_equal(code_image_open(&image, elf), 0);
     uint64_t base_svma = unwind_module_base_svma(module);
     for (uint32_t start = 0; start < unwind_module_text_bytes(module); start += ROW_PIECE_BYTES) {
@@ -93,7 +93,7 @@ static void open_program(struct program *p, const char *path)
 {
     *p = (struct program){.elf = open_real_file(path)};
     assert_non_null(p->elf);
-    assert_int_equal(unwind_module_open_lazy(&p->module, p->elf, UINT64_MAX, NULL), 0);
+    assert_int_equal(unwind_module_open_lazy(&p->module, p->elf, UINT64_MAX, NULL, NULL), 0);
     assert_int_equal(code_image_open(&p->image, p->elf), 0);
     p->base_svma = unwind_module_base_svma(p->module);
     assert_int_equal(unwind_module_compile(p->module, 0, ROW_PIECE_BYTES, &p->rows), 0);
@@ -195,7 +195,7 @@ static void a_large_file_is_searched_where_symbols_have_sizes(void **state)
     const uint64_t unnamed_svma = svma_by_nm("large_unnamed") - 8;
     struct program p = {.elf = open_real_file(TARGETS_DIR "/large_code")};
     assert_non_null(p.elf);
-    assert_int_equal(unwind_module_open_lazy(&p.module, p.elf, UINT64_MAX, NULL), 0);
+    assert_int_equal(unwind_module_open_lazy(&p.module, p.elf, UINT64_MAX, NULL, NULL), 0);
     assert_int_equal(code_image_open_in_pieces(&p.image, open_real_file(TARGETS_DIR "/large_code")),
                      0);
     assert_true(code_image_knows_start(p.image, kernel_svma + 8));

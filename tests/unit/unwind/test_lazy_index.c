@@ -10,6 +10,7 @@
 #include "real_files.h"
 
 #include "unwind/rows/row_index.h"
+#include "unwind/rows/row_room.h"
 
 enum { PIECES = 3, TEXT_BYTES = PIECES * ROW_PIECE_BYTES - 0x100 };
 
@@ -42,19 +43,25 @@ static struct made make(const struct function *functions, size_t count)
 }
 
 /* Takes the buffers over. */
-static struct unwind_module *opened(struct made *made)
+static struct unwind_module *opened_in(struct row_room *room, struct made *made)
 {
     struct module_bytes bytes = {.eh_frame = made->frame,
                                  .eh_frame_svma = FRAME_SVMA,
                                  .eh_frame_hdr = made->header,
                                  .eh_frame_hdr_svma = HEADER_SVMA,
                                  .is_lazy = true,
+                                 .room = room,
                                  .text_svma = TEXT,
                                  .text_bytes = TEXT_BYTES,
                                  .entry_svma = TEXT + 0x80};
     struct unwind_module *module;
     assert_int_equal(unwind_module_from_bytes(&module, &bytes, NULL), 0);
     return module;
+}
+
+static struct unwind_module *opened(struct made *made)
+{
+    return opened_in(NULL, made);
 }
 
 static struct unwind_module *opened_without_table(struct made *made)
@@ -338,6 +345,63 @@ static void a_long_record_is_read_for_few_pieces(void **state)
     unwind_module_close(module);
 }
 
+/* For each address in turn. Returns the number of addresses with a rule. */
+static uint32_t count_rules(const struct unwind_module *module, uint32_t step)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < TEXT_BYTES; at += step)
+        count += row_kind(unwind_module_rule(module, at)) == ROW_SP;
+    return count;
+}
+
+/* Rules of modules without room are none; what a module holds returns with the module. */
+static void rules_of_all_modules_share_their_room(void **state)
+{
+    (void)state;
+    for (int64_t left = 0; left < 4096; left += 64) {
+        struct row_room room = {left};
+        struct made made = make(spanning_functions, 1), second = make(spanning_functions, 1);
+        struct unwind_module *module = opened_in(&room, &made);
+        const uint32_t rules = count_rules(module, 0x1000);
+        const int64_t left_now = room.left_bytes;
+        struct unwind_module *other = opened_in(&room, &second);
+        if (rules == 0 || left_now <= 0)
+            assert_int_equal(count_rules(other, 0x1000), 0);
+        unwind_module_close(other);
+        assert_int_equal(room.left_bytes, left_now);
+        unwind_module_close(module);
+        assert_int_equal(room.left_bytes, left);
+    }
+}
+
+/* Rows of expensive instructions are kept by address, 300 bytes each. */
+static void kept_rows_take_room_as_long_as_there_is_some(void **state)
+{
+    enum { ROOM_BYTES = 1 << 18, FUNCTION_BYTES = 4096 };
+    uint8_t code[102] = {0x0e, 16};
+    (void)state;
+    struct row_room room = {ROOM_BYTES};
+    struct made made = {0};
+    size_t cie = add_cie(&made.frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    size_t fde = add_fde(&made.frame, cie, TEXT, FUNCTION_BYTES, code, sizeof(code));
+    begin_header(&made.header, 1);
+    add_header_entry(&made.header, TEXT, fde);
+    struct unwind_module *module = opened_in(&room, &made);
+    const uint64_t words[] = {1, TEXT + 0x42};
+    const struct stack_view stack = {0x7000, 0x7000 + sizeof(words), (const uint8_t *)words, NULL};
+    for (uint64_t at = 0; at < FUNCTION_BYTES; at++) {
+        struct full_regs regs = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
+        regs.value[UNWIND_DWARF_SP] = 0x7000;
+        bool is_signal_frame;
+        assert_int_equal(unwind_module_step(module, TEXT + at, &regs, &stack, &is_signal_frame),
+                         UNWIND_OK);
+        assert_int_equal(regs.value[UNWIND_DWARF_PC], TEXT + 0x42);
+    }
+    assert_in_range(-room.left_bytes, 0, ROOM_BYTES);
+    unwind_module_close(module);
+    assert_int_equal(room.left_bytes, ROOM_BYTES);
+}
+
 static void functions_of_other_sections_take_an_index_of_all(void **state)
 {
     (void)state;
@@ -361,7 +425,7 @@ static void assert_same_as_all(const struct elf_file *elf)
 {
     struct unwind_module *all, *module;
     assert_int_equal(unwind_module_open(&all, elf, NULL, NULL), 0);
-    assert_int_equal(unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL), 0);
+    assert_int_equal(unwind_module_open_lazy(&module, elf, UINT64_MAX, NULL, NULL), 0);
     assert_non_null(module->pieces);
     assert_same_pieces(module, all);
     for (uint32_t at = 0; at < unwind_module_text_bytes(all); at += 5)
@@ -388,6 +452,8 @@ int main(void)
         cmocka_unit_test(a_piece_of_which_nothing_is_true_is_a_gap),
         cmocka_unit_test(no_more_is_read_than_the_section_holds),
         cmocka_unit_test(a_long_record_is_read_for_few_pieces),
+        cmocka_unit_test(rules_of_all_modules_share_their_room),
+        cmocka_unit_test(kept_rows_take_room_as_long_as_there_is_some),
         cmocka_unit_test(functions_of_other_sections_take_an_index_of_all),
         cmocka_unit_test(rows_and_rules_of_real_files_are_the_same),
     };

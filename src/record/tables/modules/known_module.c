@@ -126,10 +126,10 @@ struct elf_file *known_module_open_file(const struct known_module *module,
 }
 
 int known_module_read_cfi(struct known_module *module, const struct elf_file *elf,
-                          uint64_t bytes_max)
+                          uint64_t bytes_max, struct row_room *room)
 {
     struct unwind_module *unwind;
-    int err = unwind_module_open_lazy(&unwind, elf, bytes_max, NULL);
+    int err = unwind_module_open_lazy(&unwind, elf, bytes_max, room, NULL);
     if (err == 0)
         store_release(&module->unwind, unwind);
     return err;

@@ -77,9 +77,10 @@ void known_module_free(struct known_module *module);
  * neither. */
 struct elf_file *known_module_open_file(const struct known_module *module,
                                         struct open_file_cache *open_files);
-/* Publishes module->unwind. 0, or a negative errno; -E2BIG: more than bytes_max. */
+/* Publishes module->unwind. room: of its rules; 0, or a negative errno; -E2BIG: more than
+ * bytes_max. */
 int known_module_read_cfi(struct known_module *module, const struct elf_file *elf,
-                          uint64_t bytes_max);
+                          uint64_t bytes_max, struct row_room *room);
 /* By CFI, or by code without CFI. */
 bool known_module_has_rows(const struct known_module *module);
 

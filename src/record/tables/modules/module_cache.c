@@ -41,6 +41,7 @@ int module_cache_open(struct module_cache **out, struct tables *tables,
     if (!*out)
         return -ENOMEM;
     (*out)->room.rows = tables->rows;
+    reading_budget_open(&(*out)->budget);
     (*out)->open_files = open_files;
     return 0;
 }
@@ -256,7 +257,8 @@ static int read_cfi(struct module_cache *store, struct known_module *module,
 {
     int err;
     do
-        err = known_module_read_cfi(module, elf, reading_budget_cfi_bytes(&store->budget));
+        err = known_module_read_cfi(module, elf, reading_budget_cfi_bytes(&store->budget),
+                                    reading_budget_rule_room(&store->budget));
     while (err == -E2BIG && reading_budget_is_cfi_held(&store->budget) &&
            forget_oldest(store, 1, SIZE_MAX));
     if (err == -E2BIG)

@@ -11,6 +11,20 @@ static bool is_limited(uid_t uid)
     return uid != 0 && geteuid() == 0;
 }
 
+static uint64_t cfi_bytes_max(bool is_of_others)
+{
+    return is_of_others ? CFI_BYTES_MAX : budget_amount(BUDGET_TABLE_BYTES);
+}
+
+void reading_budget_open(struct reading_budget *budget)
+{
+    *budget = (struct reading_budget){0};
+    for (int i = 0; i < 2; i++) {
+        const uint64_t most = INT64_MAX / RULE_ROOM_TIMES, bytes = cfi_bytes_max(i);
+        budget->rule_room[i].left_bytes = RULE_ROOM_TIMES * (int64_t)(bytes < most ? bytes : most);
+    }
+}
+
 static bool has_time(struct reading_budget *budget, uid_t uid)
 {
     return !is_limited(uid) || reading_time_is_left(&budget->time, uid, monotonic_ns());
@@ -45,8 +59,12 @@ void reading_budget_end(struct reading_budget *budget)
 uint64_t reading_budget_cfi_bytes(const struct reading_budget *budget)
 {
     const bool is_of_others = is_limited(budget->payer);
-    const uint64_t max = is_of_others ? CFI_BYTES_MAX : budget_amount(BUDGET_TABLE_BYTES);
-    return max - budget->cfi_bytes[is_of_others];
+    return cfi_bytes_max(is_of_others) - budget->cfi_bytes[is_of_others];
+}
+
+struct row_room *reading_budget_rule_room(struct reading_budget *budget)
+{
+    return &budget->rule_room[is_limited(budget->payer)];
 }
 
 bool reading_budget_is_cfi_held(const struct reading_budget *budget)

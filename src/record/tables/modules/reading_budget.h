@@ -10,12 +10,15 @@
 
 #include "record/account/reading_time.h"
 #include "record/tables/modules/known_module.h"
+#include "unwind/rows/row_room.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Unwind tables of the files of other users; Chromium has 30 MiB. Indexes take twice as much. */
+/* Unwind tables of the files of other users; Chromium has 30 MiB. Indexes and rules made of the
+ * tables take RULE_ROOM_TIMES as much. */
 #define CFI_BYTES_MAX (UINT64_C(48) << 20)
+enum { RULE_ROOM_TIMES = 2 };
 
 /* Files that were put off, a part of them or all: of other users in a recording of root for lack of
  * time or memory, and all others for lack of memory for unwind tables. */
@@ -23,14 +26,16 @@ struct left_out {
     uint64_t files, tables;
 };
 
-/* All zero is unused. */
 struct reading_budget {
     struct reading_time time; /* of users other than root */
     uid_t payer;              /* of the present reading */
     uint64_t begin_cpu_ns;
     uint64_t cfi_bytes[2]; /* of all files but those of limited users; of these files */
+    struct row_room rule_room[2];
     struct left_out left_out;
 };
+
+void reading_budget_open(struct reading_budget *budget);
 
 /* False: no user of the module has time left. True: to be followed by reading_budget_end(). */
 bool reading_budget_begin(struct reading_budget *budget, struct known_module *module);
@@ -38,6 +43,8 @@ void reading_budget_end(struct reading_budget *budget);
 
 /* Room for unwind tables in the present reading; whether other modules hold a part of it. */
 uint64_t reading_budget_cfi_bytes(const struct reading_budget *budget);
+/* Of the rules made of these tables, which the module returns when it is freed. */
+struct row_room *reading_budget_rule_room(struct reading_budget *budget);
 bool reading_budget_is_cfi_held(const struct reading_budget *budget);
 /* Counts the unwind tables of a module until the module is freed. */
 void reading_budget_hold_cfi(struct reading_budget *budget, struct known_module *module);
