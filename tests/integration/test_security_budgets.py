@@ -15,6 +15,7 @@ import rec
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 CPU_S = rec.figure(4, 2) # tests beside it on shared processors nearly double it
+TRIES = 3
 MEMORY_BYTES = 512 << 20
 LIMIT = b"--memory-limit"
 FIRST_PID = 1 << 30  # of no process
@@ -56,7 +57,12 @@ class Budgets(rec.Case):
         return measured.Run(self.directory, words)
 
     def assert_bounded(self, run):
-        self.assertLess(run.cpu_s, CPU_S, run.words)
+        """The least CPU time of a few runs: other programs take caches and cycles of shared processors."""
+        least_s = run.cpu_s
+        for _ in range(TRIES - 1):
+            if least_s >= CPU_S:
+                least_s = min(least_s, self.run_rec(*run.words).cpu_s)
+        self.assertLess(least_s, CPU_S, run.words)
         self.assertLess(run.bytes, MEMORY_BYTES, run.words)
         if run.status != 0:
             self.assertEqual(run.status, 125, (run.words, run.stderr))
@@ -370,8 +376,13 @@ class Budgets(rec.Case):
         for path in files[1:]:
             os.link(files[0], path)
         run = self.run_files(files, 50000000)
-        self.assertLess(run.count("compile_ns"), 2.5e9 + 0.25 * run.count("wall_ns"))
-        self.assertEqual(run.count("files_left_out") > 0, rec.LONG)
+        spent_ns, allowed_ns = run.count("compile_ns"), 2e9 + 0.25 * run.count("wall_ns")
+        self.assertLess(spent_ns, allowed_ns + 0.5e9)
+        # On a busy machine the program runs for so long that there is time for all files.
+        if run.count("files_left_out"):
+            self.assertGreater(spent_ns, 1.9e9)
+        else:
+            self.assertLess(spent_ns, allowed_ns)
 
     def test_a_program_that_maps_all_the_time(self):
         """Its mappings have paths of 3600 characters; so do those of its children."""
