@@ -37,6 +37,9 @@ static const struct runtime runtimes[] = {
      "JIT code of php and its regular expressions has no frame pointers: php -d opcache.jit=off -d "
      "pcre.jit=0 runs without JIT code",
      "use php -d opcache.jit_debug=16"},
+    {"libpypy", NULL, false,
+     "JIT code of pypy has no frame pointers: pypy3 --jit off runs without JIT code",
+     "pypy writes no perf map"},
     {"sbcl", NULL, true, "Lisp code of the main thread runs on a separate stack", NULL},
     {"qemu-", NULL, false, "code translated by qemu has no unwind data and frame pointers", NULL},
     {"ntdll", NULL, true,
