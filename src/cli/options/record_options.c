@@ -245,6 +245,15 @@ static int apply(struct record_request *request, int id, const char *value, stru
     }
 }
 
+static int check_stuck_after(struct record_request *request, struct error *error)
+{
+    if (request->stuck_after_ns && !recorders_have_off_cpu(request->options.recorders))
+        return error_set(error, -EINVAL, "--stuck-after needs --off-cpu");
+    if (!request->stuck_after_ns)
+        request->stuck_after_ns = STUCK_AFTER_NS;
+    return 0;
+}
+
 /* `rec -q report` would record a program called report, and replace the capture to be reported. */
 static int check_command(char *const *words, char *const *command, struct error *error)
 {
@@ -260,8 +269,7 @@ int record_request_parse(struct record_request *request, char *const *words, str
 {
     const struct record_parameter *frequency = recorders_parameter("freq");
     *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default,
-                                       .options.off_cpu_interval_ns = RECORD_OFF_CPU_INTERVAL_NS,
-                                       .stuck_after_ns = STUCK_AFTER_NS};
+                                       .options.off_cpu_interval_ns = RECORD_OFF_CPU_INTERVAL_NS};
     struct options options = options_of(words, record_command.options);
     const char *value;
     int id;
@@ -278,6 +286,7 @@ int record_request_parse(struct record_request *request, char *const *words, str
                          "no command to record: use rec -- COMMAND; see `rec --help`");
     if ((has_targets && check_targets(request, error) != 0) ||
         check_lifetime(request, error) != 0 || check_off_cpu_only(request, error) != 0 ||
+        check_stuck_after(request, error) != 0 ||
         event_option_rate(&request->options, request->period, request->has_frequency, error) != 0 ||
         event_option_check(&request->options, error) != 0 ||
         recorders_check(recorders, RECORDERS, request->options.recorders,

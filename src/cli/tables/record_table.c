@@ -37,7 +37,8 @@ static const struct option_spec options[] = {
                   "Record more than CPU time: {recorders}; see `rec list`."),
     OPTION_SWITCH(OPTION_OFF_CPU, 0, "off-cpu", "{parameter}."),
     OPTION_SWITCH(OPTION_OFF_CPU_ONLY, 0, "off-cpu-only", "{parameter}."),
-    OPTION_TAKING(OPTION_OFF_CPU_INTERVAL, 0, "off-cpu-interval", "TIME", "{parameter}."),
+    OPTION_TAKING(OPTION_OFF_CPU_INTERVAL, 0, "off-cpu-interval", "TIME",
+                  "{parameter}. Implies --off-cpu."),
     OPTION_TAKING(
         OPTION_STUCK_AFTER, 0, "stuck-after", "TIME",
         "With --off-cpu: shortest wait of the threads that the summary lists as waiting at "

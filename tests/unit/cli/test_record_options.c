@@ -282,6 +282,7 @@ static void nonsense_is_refused(void **state)
         WORDS("-e", "", "x"),
         WORDS("--engine=perf", "x"),
         WORDS("--self-check=", "x"),
+        WORDS("--stuck-after", "5s", "x"),
         WORDS("-p", "0"),
         WORDS("-p", "1,"),
         WORDS("-p", "1x"),
