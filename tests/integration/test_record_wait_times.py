@@ -7,7 +7,7 @@ from waiting_programs import PROGRAMS
 
 import rec
 
-# A child of the lowest priority beside a busy loop on its processor. Its parent sees the end late, and prints the child's
+# A child of the idle class beside a busy loop on its processor. Its parent sees the end late, and prints the child's
 # account: CPU time, time without a processor, turns.
 LATE_TURNS = """
 import os, signal, time
@@ -15,8 +15,8 @@ os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 if not (busy := os.fork()):
     while True: pass
 if not (child := os.fork()):
-    os.nice(19)
-    for i in range(10): time.sleep(0.002)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    for i in range(30): time.sleep(0.002)
     os._exit(0)
 os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
 os.kill(busy, signal.SIGKILL)

@@ -92,7 +92,8 @@ static void take_exit(struct off_records *records, const struct ring_record *rec
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
     if (!thread)
         return;
-    off_waits_read_account(records->waits, thread); /* gone when the parent has seen the end */
+    /* gone when the parent has seen the end */
+    off_waits_read_last_account(records->waits, thread);
     off_records_end_thread(records, thread, record->time_ns);
 }
 

@@ -23,6 +23,17 @@ int64_t off_account_take(struct off_thread *thread, const struct run_account *ac
     return thread->delay.turns_ahead ? 0 : off_account_take_delay(thread, account);
 }
 
+/* The last turns, in the kernel's end of the thread, have no records: the recorded ones have their
+ * share of the delay, at the mean of all. */
+int64_t off_account_take_last(struct off_thread *thread, const struct run_account *account)
+{
+    int64_t woken_ns = off_account_take(thread, account);
+    double ahead = (double)thread->delay.turns_ahead, turns = (double)thread->excess.turns;
+    if (ahead == 0)
+        return woken_ns;
+    return (int64_t)((double)off_account_take_delay(thread, account) * turns / (turns + ahead));
+}
+
 int64_t off_account_take_delay(struct off_thread *thread, const struct run_account *account)
 {
     return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);

@@ -11,6 +11,9 @@ int64_t off_account_take(struct off_thread *thread, const struct run_account *ac
 /* Runnable time of an account that may be newer than the records: corrected when they follow. */
 int64_t off_account_take_delay(struct off_thread *thread, const struct run_account *account);
 
+/* The same of an ended thread that schedstat still has: the records are complete. */
+int64_t off_account_take_last(struct off_thread *thread, const struct run_account *account);
+
 /* The thread has ended, and schedstat with it: the rest of the CPU time is estimated. */
 void off_account_end(struct off_thread *thread);
 

@@ -74,6 +74,14 @@ void off_waits_read_account(struct off_waits *waits, struct off_thread *thread)
     thread->is_active = false;
 }
 
+void off_waits_read_last_account(struct off_waits *waits, struct off_thread *thread)
+{
+    struct run_account account;
+    if (thread->is_active && read_account(waits, thread, &account))
+        thread->woken_ns += off_account_take_last(thread, &account);
+    thread->is_active = false;
+}
+
 /* New runnable time after wake-ups, of this one or later. */
 static int64_t take_woken(struct off_waits *waits, struct off_thread *thread,
                           struct run_account *account)

@@ -42,6 +42,8 @@ void off_waits_take_account(struct off_thread *thread, const struct run_account 
 
 /* schedstat of a thread that has run since the last read. */
 void off_waits_read_account(struct off_waits *waits, struct off_thread *thread);
+/* The same of a thread that has ended. */
+void off_waits_read_last_account(struct off_waits *waits, struct off_thread *thread);
 
 /* The thread goes on after lost records. */
 void off_waits_resume(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns);
