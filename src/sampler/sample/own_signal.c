@@ -15,12 +15,6 @@ const char own_signal_timer_token;
 _Static_assert(PERF_TRAP_DATA_AT == offsetof(siginfo_t, si_addr) + sizeof(void *),
                "si_perf_data follows si_addr");
 
-static bool is_event(const siginfo_t *info)
-{
-    return process.engine == ENGINE_PERF_TRAP && info->si_code == TRAP_PERF &&
-           perf_trap_data(info) == process.tables->header.sig_data;
-}
-
 bool own_signal_is_timer(const siginfo_t *info)
 {
     return info->si_code == SI_TIMER && info->si_value.sival_ptr == &own_signal_timer_token;
@@ -28,5 +22,7 @@ bool own_signal_is_timer(const siginfo_t *info)
 
 bool own_signal_is_ours(const siginfo_t *info)
 {
-    return is_event(info) || own_signal_is_timer(info);
+    bool is_event = process.engine == ENGINE_PERF_TRAP && info->si_code == TRAP_PERF &&
+                    perf_trap_data(info) == process.tables->header.sig_data;
+    return is_event || own_signal_is_timer(info);
 }

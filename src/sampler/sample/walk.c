@@ -93,9 +93,11 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
 
 static void push_frame(struct walk *walk, uint64_t pc)
 {
-    uint32_t n = walk->frame_count++, leaf = record_frames_leaf(walk->frames_max);
-    if (n >= walk->frames_max)
+    uint32_t n = walk->frame_count++;
+    if (n >= walk->frames_max) {
+        uint32_t leaf = record_frames_leaf(walk->frames_max);
         n = leaf + (n - leaf) % (walk->frames_max - leaf);
+    }
     walk->frames[n] = pc;
 }
 
@@ -149,25 +151,19 @@ static bool is_context_root(const struct walk *walk)
     return true;
 }
 
-/* The CFA is in a general register. The walk does not restore these registers, so the
- * interrupted value must still be valid: any register in the innermost frame, and the registers
- * not saved by callees also in its caller (ciphers keep the old SP in rax across calls of their
- * own helpers). */
-static enum unwind_result apply_register(const struct walk *walk, uint32_t rule,
-                                         struct unwind_regs *regs)
+/* A rule beyond unwind_apply(), unless the CFA is in a general register. The walk does not restore
+ * these registers, so the interrupted value must still be valid: any register in the innermost
+ * frame, and the registers not saved by callees also in its caller (ciphers keep the old SP in rax
+ * across calls of their own helpers). */
+static enum unwind_result apply_register(struct walk *walk, uint32_t rule)
 {
     uint32_t reg = row_register(rule);
     uint32_t frames_below = walk->frame_count - 1;
-    if (frames_below > 1 || (frames_below == 1 && arch_is_callee_saved(reg)))
+    if (!row_needs_register(rule) || frames_below > 1 ||
+        (frames_below == 1 && arch_is_callee_saved(reg)))
         return UNWIND_COMPLEX;
-    return unwind_apply_register(rule, arch_dwarf_register(walk->context, reg), regs, &walk->stack);
-}
-
-static enum unwind_result apply(struct walk *walk, uint32_t rule)
-{
-    if (row_needs_register(rule))
-        return apply_register(walk, rule, &walk->regs);
-    return unwind_apply(rule, &walk->regs, &walk->stack);
+    return unwind_apply_register(rule, arch_dwarf_register(walk->context, reg), &walk->regs,
+                                 &walk->stack);
 }
 
 /* A single step; WALK_ENDS: continue. */
@@ -177,7 +173,10 @@ static enum walk_end step(struct walk *walk)
     enum walk_end end;
     if (!find_rule(walk, unwind_lookup_pc(walk->regs.pc, walk->is_return_address), &rule))
         return WALK_UNKNOWN;
-    switch (apply(walk, rule)) {
+    enum unwind_result result = unwind_apply(rule, &walk->regs, &walk->stack);
+    if (result == UNWIND_COMPLEX)
+        result = apply_register(walk, rule);
+    switch (result) {
     case UNWIND_OK:
         break;
     case UNWIND_END:
@@ -230,9 +229,6 @@ static void reverse(uint64_t *words, uint32_t count)
 static void settle_frames(struct walk *walk)
 {
     const uint32_t max = walk->frames_max, leaf = record_frames_leaf(max);
-    walk->dropped = 0;
-    if (walk->frame_count <= max)
-        return;
     uint64_t *root = walk->frames + leaf;
     uint32_t oldest = (walk->frame_count - leaf) % (max - leaf);
     reverse(root, oldest);
@@ -242,35 +238,34 @@ static void settle_frames(struct walk *walk)
     walk->frame_count = max;
 }
 
-static bool wants_copy(enum walk_end end)
-{
-    return end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD || end == WALK_SEARCH;
-}
-
-static bool wants_check(const struct walk *walk)
+static uint8_t kind_of(const struct walk *walk)
 {
     uint32_t every = process.tables->header.self_check_every;
-    return every && walk->end == WALK_ROOT && walk->thread->samples % every == 0 &&
-           walk->dropped == 0 && stack_copy_fits_from_leaf(walk);
+    switch (walk->end) {
+    case WALK_UNKNOWN:
+    case WALK_COMPLEX:
+    case WALK_WITHHELD:
+    case WALK_SEARCH:
+        return RECORD_COPY;
+    case WALK_ROOT:
+        return every && walk->thread->samples % every == 0 && walk->dropped == 0 &&
+                       stack_copy_fits_from_leaf(walk)
+                   ? RECORD_CHECK
+                   : RECORD_STACK;
+    default:
+        return RECORD_STACK;
+    }
 }
 
-/* The published map. The launcher may publish another map during the walk; afterwards it may
- * also write a third map into the place of this one. */
-static void use_map(struct walk *walk, uint64_t generation)
-{
-    uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
-    walk->modules = process.memory->maps[generation % 2].modules;
-    walk->module_count = count < SESSION_MODULES ? count : SESSION_MODULES;
-    walk->generation = (uint32_t)generation;
-    if (generation == 0)
-        walk->module_count = 0;
-}
-
-/* False: the map was replaced during the walk. */
+/* By the published map. The launcher may publish another map during the walk; afterwards it may
+ * also write a third map into the place of this one. False: the map was replaced. */
 static bool walk_once(struct walk *walk)
 {
     uint64_t generation = load_acquire(&process.verdict->generation);
-    use_map(walk, generation);
+    uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
+    walk->modules = process.memory->maps[generation % 2].modules;
+    walk->module_count = generation == 0 ? 0 : count < SESSION_MODULES ? count : SESSION_MODULES;
+    walk->generation = (uint32_t)generation;
     walk->regs = walk->leaf;
     walk->is_return_address = false;
     walk->frame_count = 0;
@@ -308,11 +303,10 @@ bool walk_write(const struct walk_request *request)
     walk.frames = (uint64_t *)(void *)(record + fixed);
     if (!walk_once(&walk) && !walk_once(&walk))
         walk.end = WALK_OFF_STACK;
-    settle_frames(&walk);
+    if (walk.frame_count > frames_max)
+        settle_frames(&walk);
     struct record_header header = request->header;
-    header.kind = wants_copy(walk.end) ? RECORD_COPY
-                  : wants_check(&walk) ? RECORD_CHECK
-                                       : RECORD_STACK;
+    header.kind = kind_of(&walk);
     if (header.kind == RECORD_COPY)
         add_relaxed(&process.slot->unknown_count, 1);
     if (header.kind != RECORD_STACK)

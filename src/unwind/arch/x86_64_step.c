@@ -32,22 +32,13 @@ static bool deref_cfa(uint64_t base, uint32_t rule, const struct stack_view *sta
     return true;
 }
 
-static bool caller_fp(uint32_t rule, uint64_t cfa, uint64_t fp, const struct stack_view *stack,
-                      uint64_t *out)
-{
-    uint32_t k = row_fp(rule);
-    *out = fp;
-    if (k == ROW_FP_SAME)
-        return true;
-    return stack_load(stack, k == ROW_FP_AT_FP ? fp : cfa - 8 * (uint64_t)k, out);
-}
-
 static enum unwind_result apply_cfa(uint32_t rule, uint64_t cfa, struct unwind_regs *regs,
                                     const struct stack_view *stack)
 {
-    uint64_t pc, fp;
+    uint32_t k = row_fp(rule);
+    uint64_t pc, fp = regs->fp, fp_avma = k == ROW_FP_AT_FP ? fp : cfa - 8 * (uint64_t)k;
     if (cfa <= regs->sp || !stack_load(stack, cfa - 8, &pc) ||
-        !caller_fp(rule, cfa, regs->fp, stack, &fp))
+        (k != ROW_FP_SAME && !stack_load(stack, fp_avma, &fp)))
         return UNWIND_OFF_STACK;
     *regs = (struct unwind_regs){.pc = pc, .sp = cfa, .fp = fp};
     return UNWIND_OK;
