@@ -184,20 +184,6 @@ bool perfdata_find_stack(const struct perfdata_reader *reader, const struct perf
            sample_find_stack(&body, &reader->events.attrs[record->attr_index], stack);
 }
 
-/* What is needed before decoding. */
-static void peek(const struct event_table *events, const struct cursor *body,
-                 struct perfdata_record *record)
-{
-    if (record->type != RECORD_SAMPLE) {
-        record->time_ns = record_time(*body, record->type, events);
-        return;
-    }
-    size_t index = sample_find_attr(body, events);
-    record->attr_index = index < events->count ? (uint32_t)index : UINT32_MAX;
-    if (index < events->count)
-        record->time_ns = sample_time(body, &events->attrs[index]);
-}
-
 int perfdata_next_record(struct perfdata_reader *reader, struct perfdata_record *out)
 {
     struct record record;
@@ -212,7 +198,10 @@ int perfdata_next_record(struct perfdata_reader *reader, struct perfdata_record 
                                     .body = record.body.bytes,
                                     .body_bytes = (uint32_t)record.body.size,
                                     .block = record.block};
-    peek(&reader->events, &record.body, out);
+    if (record.type == RECORD_SAMPLE)
+        sample_peek(&record.body, &reader->events, out);
+    else
+        out->time_ns = record_time(record.body, record.type, &reader->events);
     int err =
         record.type == RECORD_EVENT_UPDATE ? event_table_update(&reader->events, record.body) : 0;
     return err ? err : 1;

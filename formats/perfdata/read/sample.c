@@ -14,12 +14,15 @@ static const uint64_t BEHIND_CHAIN = ~(uint64_t)(SAMPLE_HEAD | SAMPLE_READ | SAM
 
 /* The event must be found before the layout is known: either the identifier comes first, or all
  * events of the file have the same fields before the id. */
-size_t sample_find_attr(const struct cursor *body, const struct event_table *events)
+void sample_peek(const struct cursor *body, const struct event_table *events,
+                 struct perfdata_record *record)
 {
-    if (events->count == 1 || events->attrs[0].id_at == UINT32_MAX)
-        return 0;
-    uint64_t id = cursor_u64_at(body, events->attrs[0].id_at);
-    return id == 0 ? 0 : event_table_find(events, id);
+    uint32_t id_at = events->attrs[0].id_at;
+    uint64_t id = events->count > 1 && id_at != UINT32_MAX ? cursor_u64_at(body, id_at) : 0;
+    size_t index = id ? event_table_find(events, id) : 0;
+    record->attr_index = index < events->count ? (uint32_t)index : UINT32_MAX;
+    if (index < events->count)
+        record->time_ns = cursor_u64_at(body, events->attrs[index].time_at);
 }
 
 static void skip_if(struct cursor *c, bool present)
@@ -270,11 +273,6 @@ bool sample_decode(struct cursor *body, const struct event_table *events,
     read_capture(body, attr, words, event);
     read_tail(body, attr, event);
     return true;
-}
-
-uint64_t sample_time(const struct cursor *body, const struct event_attr *attr)
-{
-    return cursor_u64_at(body, attr->time_at);
 }
 
 /* The size of what read_counts() reads; SIZE_MAX: malformed. */

@@ -13,15 +13,16 @@ struct sample_words {
     uint64_t registers[64];
 };
 
-/* The event of a sample; SIZE_MAX: undescribed. */
-size_t sample_find_attr(const struct cursor *body, const struct event_table *events);
+/* Sets event and time of a record, without decoding the rest. UINT32_MAX: an undescribed event.
+ * Time 0: none, or malformed. */
+void sample_peek(const struct cursor *body, const struct event_table *events,
+                 struct perfdata_record *record);
 
 /* body: the record without its header; event->record is set. False: a required field is missing. */
 bool sample_decode(struct cursor *body, const struct event_table *events,
                    struct sample_words *words, struct perfdata_event *event);
 
-/* Without decoding the rest. 0: none, or malformed. */
-uint64_t sample_time(const struct cursor *body, const struct event_attr *attr);
+/* Without decoding the rest. False: none, or malformed. */
 bool sample_find_stack(const struct cursor *body, const struct event_attr *attr,
                        struct perfdata_stack *stack);
 

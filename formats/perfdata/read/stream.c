@@ -113,8 +113,11 @@ static int open_part(struct stream *stream)
 }
 
 /* False: the bytes are no header of a record. */
-static bool read_header(struct record *record, struct cursor c, uint32_t *size)
+static bool read_header(const struct stream *stream, const uint8_t *bytes, struct record *record,
+                        uint32_t *size)
 {
+    struct cursor c = cursor_of(bytes, RECORD_HEADER_BYTES);
+    c.swapped = stream->swapped;
     record->type = cursor_u32(&c);
     record->misc = cursor_u16(&c);
     *size = cursor_u16(&c);
@@ -124,11 +127,6 @@ static bool read_header(struct record *record, struct cursor c, uint32_t *size)
         record->misc = 0;
     }
     return *size >= RECORD_HEADER_BYTES;
-}
-
-static struct cursor cursor_in(const struct stream *stream, const uint8_t *bytes, size_t size)
-{
-    return (struct cursor){.bytes = bytes, .size = size, .swapped = stream->swapped};
 }
 
 /* Not as a copy of a cursor: loads of two members, just stored one by one, wait for the stores. */
@@ -142,18 +140,17 @@ static void set_body(const struct stream *stream, struct record *record, const u
     record->body.swapped = stream->swapped;
 }
 
-/* Bytes of the file from stream->at on; *there: number of available bytes. 1, 0 at damage,
- * negative errno. */
-static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t *there)
+/* 0: an end by damage. */
+static int end_at(struct stream *stream, const char *what)
 {
-    if (size <= *there)
-        return 1;
-    int err = window_get(&stream->window, stream->at, size, bytes, there);
-    if (err == -ENODATA) {
-        stream_stop(stream, "the file was truncated during reading,");
-        return 0;
-    }
-    return err ? err : 1;
+    stream_stop(stream, what);
+    return 0;
+}
+
+/* After a failed window_get(). 0 at damage, negative errno. */
+static int cannot_get(struct stream *stream, int err)
+{
+    return err == -ENODATA ? end_at(stream, "the file was truncated during reading,") : err;
 }
 
 /* Locates the payload of an AUXTRACE or TRACING_DATA record; the body begins with the payload's
@@ -162,9 +159,6 @@ static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t
 static bool find_payload(struct stream *stream, struct record *record)
 {
     bool is_tracing = record->type == RECORD_TRACING_DATA;
-    record->payload = (struct section){.offset = stream->at};
-    if (!is_tracing && record->type != RECORD_AUXTRACE)
-        return true;
     struct cursor body = record->body;
     uint64_t bytes = is_tracing ? cursor_u32(&body) : cursor_u64(&body);
     if (is_tracing && bytes <= cursor_left(&body)) {
@@ -178,56 +172,42 @@ static bool find_payload(struct stream *stream, struct record *record)
     return true;
 }
 
-/* Prefetches the next record: read by the helper thread, the bytes are in another processor's
- * cache. Small records are left to the hardware prefetcher. */
-static void expect_next(const uint8_t *next, size_t size)
-{
-    enum { LARGE_BYTES = 1 << 10, HEAD_BYTES = 384 }; /* registers and the fields before them */
-    if (size >= LARGE_BYTES)
-        prefetch_bytes(next, HEAD_BYTES);
-}
-
 /* The record at stream->at, without decompression. 1, 0 at the end or at damage, negative errno. */
 static int next_stored(struct stream *stream, struct record *record)
 {
+    enum { LARGE_BYTES = 1 << 10, HEAD_BYTES = 384 }; /* registers and the fields before them */
     const uint8_t *bytes;
-    size_t there = 0;
+    size_t there;
     uint32_t size;
     uint64_t left = stream->end - stream->at;
     stream->record_at = stream->at;
-    if (left == 0)
-        return 0;
-    if (left < RECORD_HEADER_BYTES) {
-        stream_stop(stream, "the file is cut off inside a record");
-        return 0;
-    }
-    int found = get(stream, RECORD_HEADER_BYTES, &bytes, &there);
-    if (found <= 0)
-        return found;
-    bool is_sane = read_header(record, cursor_in(stream, bytes, RECORD_HEADER_BYTES), &size);
-    if (!is_sane || size > left) {
-        stream_stop(stream, is_sane ? "the file is cut off inside a record"
-                                    : "a record of impossible size");
-        return 0;
-    }
+    if (left < RECORD_HEADER_BYTES)
+        return left ? end_at(stream, "the file is cut off inside a record") : 0;
+    int err = window_get(&stream->window, stream->at, RECORD_HEADER_BYTES, &bytes, &there);
+    if (err)
+        return cannot_get(stream, err);
+    if (!read_header(stream, bytes, record, &size))
+        return end_at(stream, "a record of impossible size");
+    if (size > left)
+        return end_at(stream, "the file is cut off inside a record");
     /* Skipped without reading: records of simpleperf may have megabytes. */
     bool is_wanted = record->type < RECORD_SIMPLEPERF_MIN;
-    found = is_wanted ? get(stream, size, &bytes, &there) : 1;
-    if (found <= 0)
-        return found;
-    if (is_wanted)
-        set_body(stream, record, bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
-    else
-        set_body(stream, record, NULL, 0);
-    record->block = is_wanted ? window_block(&stream->window) : NULL;
-    if (is_wanted)
-        expect_next(bytes + size, size);
+    if (is_wanted && size > there)
+        err = window_get(&stream->window, stream->at, size, &bytes, &there);
+    if (err)
+        return cannot_get(stream, err);
+    set_body(stream, record, is_wanted ? bytes + RECORD_HEADER_BYTES : NULL,
+             is_wanted ? size - (size_t)RECORD_HEADER_BYTES : 0);
+    record->block = is_wanted ? stream->window.at_hand : NULL;
+    /* Read by the helper thread, the next record is in another processor's cache. Small records are
+     * left to the hardware prefetcher. */
+    if (is_wanted && size >= LARGE_BYTES)
+        prefetch_bytes(bytes + size, HEAD_BYTES);
     record->body_offset = stream->at + RECORD_HEADER_BYTES;
     stream->at += size;
-    if (find_payload(stream, record))
-        return 1;
-    stream_stop(stream, "a truncated trace");
-    return 0;
+    record->payload = (struct section){.offset = stream->at};
+    bool has_payload = record->type == RECORD_TRACING_DATA || record->type == RECORD_AUXTRACE;
+    return !has_payload || find_payload(stream, record) ? 1 : end_at(stream, "a truncated trace");
 }
 
 /* 1, 0 when nothing whole was fed, or at damage. */
@@ -237,8 +217,7 @@ static int next_unpacked(struct stream *stream, struct record *record)
     uint32_t size = 0;
     int found = unpacker_peek(stream->unpacker, RECORD_HEADER_BYTES, &bytes);
     if (found == 1) {
-        if (read_header(record, cursor_in(stream, bytes, RECORD_HEADER_BYTES), &size) &&
-            size <= UINT16_MAX)
+        if (read_header(stream, bytes, record, &size) && size <= UINT16_MAX)
             found = unpacker_peek(stream->unpacker, size, &bytes);
         else
             found = -EBADMSG;
@@ -263,25 +242,16 @@ static int unpack(struct stream *stream, struct record *record)
     if (record->type == RECORD_COMPRESSED2)
         size = cursor_u64(&record->body);
     const uint8_t *bytes = cursor_bytes(&record->body, size);
-    if (!bytes) {
-        stream_stop(stream, "a malformed record");
-        return 0;
-    }
-    if (!unpacker_is_there()) {
-        stream_stop(stream, "compressed records (rec was built without zstd),");
-        return 0;
-    }
+    if (!bytes)
+        return end_at(stream, "a malformed record");
+    if (!unpacker_is_there())
+        return end_at(stream, "compressed records (rec was built without zstd),");
     if (!stream->unpacker)
         stream->unpacker = unpacker_new();
     if (!stream->unpacker)
         return -ENOMEM;
     unpacker_feed(stream->unpacker, bytes, (size_t)size);
     return 0;
-}
-
-static bool is_compressed(const struct record *record)
-{
-    return record->type == RECORD_COMPRESSED || record->type == RECORD_COMPRESSED2;
 }
 
 /* The next record of the part at hand. */
@@ -291,7 +261,9 @@ static int next_of_part(struct stream *stream, struct record *record)
         if (stream->unpacker && next_unpacked(stream, record))
             return 1;
         int found = next_stored(stream, record);
-        if (found <= 0 || stream->keeps_compressed || !is_compressed(record))
+        bool is_compressed =
+            record->type == RECORD_COMPRESSED || record->type == RECORD_COMPRESSED2;
+        if (found <= 0 || stream->keeps_compressed || !is_compressed)
             return found;
         /* Feeds the unpacker: the content comes out in the next iterations. */
         int err = unpack(stream, record);

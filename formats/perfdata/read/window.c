@@ -222,8 +222,3 @@ int window_get(struct window *window, uint64_t offset, size_t size, const uint8_
     *there = block->size - skip;
     return 0;
 }
-
-struct window_block *window_block(const struct window *window)
-{
-    return window->at_hand;
-}

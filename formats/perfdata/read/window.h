@@ -23,7 +23,7 @@ struct window_block;
 struct window {
     int fd;
     uint64_t file_bytes;
-    struct window_block *at_hand;                    /* NULL: none yet */
+    struct window_block *at_hand;                    /* of the last window_get(); NULL: none yet */
     struct window_block *ahead[WINDOW_BLOCKS_AHEAD]; /* are being read, or were; by number */
     uint64_t given, taken;                           /* numbers of the next */
     uint64_t ahead_bytes; /* file offset after the last submitted block */
@@ -43,7 +43,5 @@ void window_reuse(struct window *window, int fd, uint64_t file_bytes);
 int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes,
                size_t *there);
 
-/* The block of the last window_get(). */
-struct window_block *window_block(const struct window *window);
 void window_block_hold(struct window_block *block);
 void window_block_release(struct window_block *block);

@@ -215,21 +215,20 @@ static void prefetch_record(void *context, const struct ordered_record *record)
         prefetch_bytes(record->record.body, INNERMOST_BYTES);
 }
 
-/* While the bytes are in the processor's cache. */
-static uint64_t hash_callchain(const struct loader *loader, const struct perfdata_record *record)
-{
-    struct perfdata_stack stack;
-    return perfdata_find_stack(loader->capture->reader, record, &stack)
-               ? callchain_cache_hash(&loader->samples.callchain_cache, &stack, record)
-               : 0;
-}
-
+/* Callchains are hashed while their bytes are in the processor's cache. */
 static int load_records(struct loader *loader)
 {
+    struct perfdata_reader *reader = loader->capture->reader;
+    const struct callchain_cache *cache = &loader->samples.callchain_cache;
     struct perfdata_record record;
+    struct perfdata_stack stack;
     int err = 0, more;
-    while (err == 0 && (more = perfdata_next_record(loader->capture->reader, &record)) > 0)
-        err = ordered_events_add(&loader->events, &record, hash_callchain(loader, &record));
+    while (err == 0 && (more = perfdata_next_record(reader, &record)) > 0) {
+        uint64_t hash = perfdata_find_stack(reader, &record, &stack)
+                            ? callchain_cache_hash(cache, &stack, &record)
+                            : 0;
+        err = ordered_events_add(&loader->events, &record, hash);
+    }
     if (err == 0 && more < 0)
         err = more;
     return err ? err : ordered_events_finish(&loader->events);

@@ -69,26 +69,6 @@ static int copy_body(struct ordered_events *events, struct ordered_record *recor
     return 0;
 }
 
-static int queue(struct ordered_events *events, const struct perfdata_record *added,
-                 uint64_t callchain_hash)
-{
-    if (array_reserve((void **)&events->records, &events->capacity, events->count + 1,
-                      sizeof(*events->records)) != 0)
-        return -ENOMEM;
-    struct ordered_record *record = &events->records[events->count];
-    *record = (struct ordered_record){
-        .sequence = events->sequence, .callchain_hash = callchain_hash, .record = *added};
-    if (!perfdata_hold(added) && copy_body(events, record) != 0)
-        return -ENOMEM;
-    events->count++;
-    events->sequence++;
-    if (added->time_ns > events->youngest_ns)
-        events->youngest_ns = added->time_ns;
-    else if (added->time_ns < events->youngest_ns)
-        events->is_disordered = true;
-    return 0;
-}
-
 static int compare_records(const void *left, const void *right)
 {
     const struct ordered_record *a = left, *b = right;
@@ -123,14 +103,33 @@ static int hand_out(struct ordered_events *events, uint64_t until_ns)
     return err;
 }
 
-int ordered_events_add(struct ordered_events *events, const struct perfdata_record *record,
-                       uint64_t callchain_hash)
+static int end_round(struct ordered_events *events)
 {
-    if (!record->ends_round)
-        return queue(events, record, callchain_hash);
     int err = hand_out(events, events->before_ns);
     events->before_ns = events->youngest_ns;
     return err;
+}
+
+int ordered_events_add(struct ordered_events *events, const struct perfdata_record *added,
+                       uint64_t callchain_hash)
+{
+    if (added->ends_round)
+        return end_round(events);
+    if (array_reserve((void **)&events->records, &events->capacity, events->count + 1,
+                      sizeof(*events->records)) != 0)
+        return -ENOMEM;
+    struct ordered_record *record = &events->records[events->count];
+    *record = (struct ordered_record){
+        .sequence = events->sequence, .callchain_hash = callchain_hash, .record = *added};
+    if (!perfdata_hold(added) && copy_body(events, record) != 0)
+        return -ENOMEM;
+    events->count++;
+    events->sequence++;
+    if (added->time_ns > events->youngest_ns)
+        events->youngest_ns = added->time_ns;
+    else if (added->time_ns < events->youngest_ns)
+        events->is_disordered = true;
+    return 0;
 }
 
 int ordered_events_finish(struct ordered_events *events)

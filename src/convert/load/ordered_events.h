@@ -46,7 +46,7 @@ struct ordered_events {
 
 /* The next record of the file: queues the record, with its bytes held or copied; at a mark, hands
  * out the complete rounds. 0, -ENOMEM, or the error of handle(). */
-int ordered_events_add(struct ordered_events *events, const struct perfdata_record *record,
+int ordered_events_add(struct ordered_events *events, const struct perfdata_record *added,
                        uint64_t callchain_hash);
 
 /* At the end: hands out the rest. Returns as above. */

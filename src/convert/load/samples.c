@@ -132,20 +132,9 @@ static uint16_t cpu_of(const struct perfdata_event *event)
 
 static void note_cgroup(struct samples *samples, uint32_t thread, uint64_t id)
 {
-    uint32_t path = id ? cgroups_path(&samples->cgroups, id) : PROFILE_NONE;
+    uint32_t path = cgroups_path(&samples->cgroups, id);
     if (path != PROFILE_NONE)
         samples->profile->threads[thread].cgroup = path;
-}
-
-static bool is_wanted_here(const struct samples *samples, const struct perfdata_event *event)
-{
-    return samples->is_whole || filter_accepts_sample(samples->filter, event);
-}
-
-static bool is_wanted_of(const struct samples *samples, uint32_t thread, const struct event *of)
-{
-    return samples->is_whole ||
-           (has_thread(samples, thread) && event_is_wanted(of, samples->filter));
 }
 
 /* The object of a wait recorded by rec. */
@@ -158,17 +147,35 @@ static int take_object(struct samples *samples, const struct perfdata_event *eve
                                    (uint32_t)event->weight);
 }
 
+/* Beyond the weight of a stack. */
+static int take_meaning(struct samples *samples, const struct perfdata_event *event,
+                        const struct event *of, const struct profile_sample *sample)
+{
+    switch (of->role) {
+    case EVENT_OFF_CPU:
+    case EVENT_PERF_OFF_CPU:
+        return take_object(samples, event, of, sample);
+    case EVENT_THREAD_CREATE:
+    case EVENT_THREAD_JOIN:
+    case EVENT_THREAD_DETACH:
+        return thread_lives_sample(&samples->lives, event, of->role, sample);
+    default:
+        return 0;
+    }
+}
+
 static int take(struct samples *samples, const struct perfdata_event *event, struct event *of)
 {
     struct profile_sample sample = {
         .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
-    bool is_wanted = is_wanted_here(samples, event);
+    bool is_wanted = samples->is_whole || filter_accepts_sample(samples->filter, event);
     if (!is_wanted && !off_cpu_needs(&samples->off_cpu, of->role))
         return 0;
     sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
     if (sample.thread == PROFILE_NONE)
         return -ENOMEM;
-    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, of);
+    if (is_wanted && !samples->is_whole)
+        is_wanted = has_thread(samples, sample.thread) && event_is_wanted(of, samples->filter);
     if (!is_wanted && !off_cpu_needs(&samples->off_cpu, of->role))
         return 0;
     if (is_wanted) {
@@ -177,12 +184,11 @@ static int take(struct samples *samples, const struct perfdata_event *event, str
             return -ENOMEM;
         sample.event = (uint16_t)id;
         sample.weight = event_weight(of, event);
-        note_cgroup(samples, sample.thread, event->cgroup);
+        if (event->cgroup)
+            note_cgroup(samples, sample.thread, event->cgroup);
     }
     int err = take_stack(samples, event, of, &sample, is_wanted);
-    if (err == 0 && is_wanted && event_role_is_off_cpu(of->role))
-        err = take_object(samples, event, of, &sample);
-    return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, of->role, &sample);
+    return err || !is_wanted ? err : take_meaning(samples, event, of, &sample);
 }
 
 /* A sample for each counter with an increase. */

@@ -35,11 +35,6 @@ static inline void mix(struct mix *mix, uint64_t first, uint64_t second)
     mix->b += (uint64_t)(product >> 64) ^ UINT64_C(0xd6e8feb86659fd93);
 }
 
-static uint64_t hash_of(const struct mix *mix)
-{
-    return hash_word(mix->a ^ hash_word(mix->b));
-}
-
 static uint64_t word_at(const struct perfdata_stack *stack, size_t index)
 {
     uint64_t word;
@@ -64,7 +59,7 @@ uint64_t callchain_cache_hash(const struct callchain_cache *cache,
     for (; i < count; i++)
         mix(&words, word_at(stack, i), 0);
     mix(&words, others.a, others.b);
-    return hash_of(&words) | 1;
+    return hash_word(words.a ^ hash_word(words.b)) | 1;
 }
 
 /* Computed per sample; distinguishes the few states of a process. */

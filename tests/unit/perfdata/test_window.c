@@ -106,7 +106,7 @@ static void what_is_held_stays(void **state)
     window_open(&window, fd, LARGE_BYTES);
     for (size_t i = 0; i < HELD; i++) {
         assert_int_equal(window_get(&window, i << 20, 65536, &bytes[i], &there), 0);
-        blocks[i] = window_block(&window);
+        blocks[i] = window.at_hand;
         window_block_hold(blocks[i]);
     }
     for (size_t i = 0; i < HELD; i++) {
@@ -125,7 +125,7 @@ static void a_large_file_can_follow_a_small_one(void **state)
     int small = made_file(SMALL_BYTES), large = made_file(LARGE_BYTES);
     window_open(&window, small, SMALL_BYTES);
     assert_reads(&window, 0, 8);
-    struct window_block *held = window_block(&window);
+    struct window_block *held = window.at_hand;
     window_block_hold(held);
     assert_reads(&window, 1 << 20, 8);
     window_reuse(&window, large, LARGE_BYTES);

@@ -94,9 +94,7 @@ uint64_t event_weight(const struct event *event, const struct perfdata_event *sa
     const struct perfdata_attr *attr = event->attr;
     bool is_written_down =
         sample->count_count || (attr->sample_type & PERF_SAMPLE_PERIOD && sample->period);
-    if (is_clock(attr) && !is_written_down)
-        return nominal_period(attr);
-    return sample->period;
+    return is_written_down || !is_clock(attr) ? sample->period : nominal_period(attr);
 }
 
 /* Tracepoints and context switches are occurrences; all other events count a running program's
