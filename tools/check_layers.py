@@ -46,6 +46,9 @@ FORBIDDEN = {
     "unwind-shared": re.compile(r"^(stdio|stdlib|malloc|unistd|fcntl)\.h$"),
 }
 
+# Headers of one machine: only files in arch/ include them, all others take the row in machine.h.
+OF_MACHINE = re.compile(r"/arch/(?!machine|arch)\w+\.h$")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 
@@ -83,6 +86,8 @@ def check_file(path, layer, root):
         if not found:
             continue
         why = judge(layer, found.group(1), found.group(2))
+        if found.group(1) and OF_MACHINE.search(found.group(1)) and path.parent.name != "arch":
+            why = "only files in arch/ may include headers of one machine"
         if why:
             wrong.append(f"{path.relative_to(root)}:{number}: {line.strip()}: {why}")
     return wrong

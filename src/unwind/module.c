@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/module.h"
 
-#include "unwind/arch/aarch64_plt.h"
-#include "unwind/arch/arch.h"
 #include "unwind/arch/machine.h"
+#include "unwind/arch/arch.h"
 #include "unwind/cfi/eh_frame_hdr.h"
 #include "unwind/cfi/go_frames.h"
 #include "unwind/module_internal.h"
@@ -144,7 +143,8 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
         free_bytes(bytes);
         return err;
     }
-    aarch64_plt_add_cfi(&bytes->debug_frame, elf, bytes->machine);
+    if (bytes->machine->add_plt_cfi)
+        bytes->machine->add_plt_cfi(&bytes->debug_frame, elf);
     return unwind_module_from_bytes(out, bytes, error);
 }
 

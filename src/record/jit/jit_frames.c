@@ -2,7 +2,8 @@
 #include "record/jit/jit_frames.h"
 
 #include "record/jit/code_reader.h"
-#include "unwind/arch/x86_64_prologue.h"
+#include "unwind/arch/arch.h"
+#include "unwind/arch/machine.h"
 #include "wire/records.h"
 
 /* The interpreter of HotSpot is the largest code behind a single prologue. */
@@ -46,18 +47,25 @@ static const uint8_t *read_code(struct jit_frames *jit, pid_t pid, uint64_t avma
     return jit->reader ? code_reader_read(jit->reader, pid, avma, bytes) : NULL;
 }
 
+/* NULL: no stack has a known gap. */
+static const struct machine_code *machine_here(void)
+{
+    return unwind_machine_of_elf(arch_elf_machine)->code;
+}
+
 /* False: the code could not be read. */
 static bool read_fp(struct jit_frames *jit, pid_t pid, const struct process_mapping *mapping,
                     uint64_t avma, enum code_fp *fp)
 {
     uint64_t most = avma - mapping->start_avma;
+    const struct machine_code *machine = machine_here();
     *fp = CODE_FP_UNKNOWN;
     for (uint64_t bytes = FIRST_BYTES; bytes <= CODE_READ_BYTES_MAX; bytes *= FACTOR) {
         size_t size = (size_t)(bytes < most ? bytes : most);
         const uint8_t *code = read_code(jit, pid, avma - size, size);
         if (!code)
             return false;
-        *fp = x86_64_fp_before_end(code, size);
+        *fp = machine->fp_before_end(code, size);
         if (*fp != CODE_FP_UNKNOWN)
             return true;
         if (size == most)
@@ -67,7 +75,7 @@ static bool read_fp(struct jit_frames *jit, pid_t pid, const struct process_mapp
     size_t size = (size_t)(most < AHEAD_BYTES ? most : AHEAD_BYTES);
     const uint8_t *code = read_code(jit, pid, avma, size);
     if (code)
-        *fp = x86_64_fp_from_start(code, size);
+        *fp = machine->fp_from_start(code, size);
     return code;
 }
 
@@ -94,7 +102,7 @@ static enum code_fp fp_of(struct jit_frames *jit, pid_t pid, const struct proces
 size_t jit_frames_before_gap(struct jit_frames *jit, const struct jit_stack *stack)
 {
     const struct process_map *map = stack->map;
-    if (!map || map->jit_start_avma == map->jit_end_avma)
+    if (!machine_here() || !map || map->jit_start_avma == map->jit_end_avma)
         return 0;
     jit->read_bytes -= jit->read_bytes < STACK_BYTES ? jit->read_bytes : STACK_BYTES;
     for (size_t i = 0; i < stack->count; i++) {

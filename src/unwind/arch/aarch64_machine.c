@@ -10,6 +10,8 @@
  */
 #include "unwind/arch/machine.h"
 
+#include "unwind/arch/aarch64_plt.h"
+
 #include <elf.h>
 
 static const int8_t registers[] = {
@@ -36,4 +38,5 @@ const struct unwind_machine unwind_aarch64 = {
     .captured_count = sizeof(captured),
     .link = 12,
     .code_mask = (UINT64_C(1) << 48) - 1,
+    .add_plt_cfi = aarch64_plt_add_cfi,
 };

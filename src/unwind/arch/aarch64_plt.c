@@ -41,12 +41,11 @@ static void put_fde(struct buffer *out, uint32_t cie_at, const struct elf_sectio
     buffer_append(out, first_entry, code_bytes);
 }
 
-void aarch64_plt_add_cfi(struct buffer *debug_frame, const struct elf_file *elf,
-                         const struct unwind_machine *machine)
+void aarch64_plt_add_cfi(struct buffer *debug_frame, const struct elf_file *elf)
 {
     const struct elf_section *plt = elf_find_section(elf, ".plt");
     struct buffer code = {0};
-    if (machine->link < 0 || !plt || elf_read_section_part(elf, plt, 0, 8, &code) != 0)
+    if (!plt || elf_read_section_part(elf, plt, 0, 8, &code) != 0)
         return;
     uint32_t cie_at = (uint32_t)debug_frame->size;
     buffer_append(debug_frame, cie, sizeof(cie));

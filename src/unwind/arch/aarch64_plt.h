@@ -11,9 +11,6 @@
 
 #include "base/containers/buffer.h"
 #include "elf/elf_file.h"
-#include "unwind/arch/machine.h"
 
-/* Adds CFI for `.plt` to a .debug_frame, maybe empty; nothing on machines without link register.
- * Out of memory: the buffer fails. */
-void aarch64_plt_add_cfi(struct buffer *debug_frame, const struct elf_file *elf,
-                         const struct unwind_machine *machine);
+/* See add_plt_cfi in machine.h. */
+void aarch64_plt_add_cfi(struct buffer *debug_frame, const struct elf_file *elf);

@@ -11,10 +11,14 @@
  */
 #pragma once
 
+#include "unwind/arch/machine_code.h"
 #include "unwind/registers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct buffer;
+struct elf_file;
 
 struct unwind_machine {
     const char *name;        /* as in uname */
@@ -25,6 +29,10 @@ struct unwind_machine {
     uint8_t captured_count;
     int8_t link;        /* the register with the return address after a call; -1: on the stack */
     uint64_t code_mask; /* address bits of a return address; the rest may be a signature */
+    const struct machine_code *code; /* NULL: machine code is not read */
+    /* Adds CFI for `.plt` to a .debug_frame, maybe empty. Out of memory: the buffer fails. NULL:
+     * linkers write this CFI. */
+    void (*add_plt_cfi)(struct buffer *debug_frame, const struct elf_file *elf);
 };
 
 extern const struct unwind_machine unwind_x86_64, unwind_aarch64;

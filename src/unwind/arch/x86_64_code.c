@@ -97,12 +97,34 @@ bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t sv
     return false;
 }
 
+bool x86_64_tail_jump(const uint8_t *bytes, size_t size, uint64_t svma, uint64_t *target_svma)
+{
+    size_t at = 0;
+    bool is_conditional = size > 0 && (bytes[0] & 0xf0) == 0x70; /* the other ones begin later */
+    return !is_conditional && x86_64_next_jump(bytes, size, &at, svma, target_svma) && at == 1;
+}
+
 bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at + 1 < size; at++)
         if (bytes[at] == 0xff && (bytes[at + 1] >> 3 & 7) == 4)
             return true;
     return false;
+}
+
+bool x86_64_is_register_jump(const uint8_t *bytes)
+{
+    enum { JUMP = 0xff, REGISTER = 0xe0 };
+    return bytes[0] == JUMP && (bytes[1] & 0xf8) == REGISTER;
+}
+
+uint64_t x86_64_cleanup_bytes(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t add_to_sp[] = {0x48, 0x83, 0xc4}; /* add $bytes, %rsp */
+    bool is_cleanup = size > sizeof(add_to_sp) &&
+                      memcmp(bytes, add_to_sp, sizeof(add_to_sp)) == 0 &&
+                      bytes[sizeof(add_to_sp)] < 0x80;
+    return is_cleanup ? bytes[sizeof(add_to_sp)] : 0;
 }
 
 /* Of the one-byte map: jcc, ret, int3, int, iret, loop, call, jmp, hlt. */

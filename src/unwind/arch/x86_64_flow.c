@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/arch/x86_64_flow.h"
 
-#include "unwind/arch/x86_64_instruction.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "unwind/arch/x86_64_effect.h"
 
 enum {
     PENDING_MAX = 512, /* places to be followed */
@@ -27,25 +24,6 @@ struct follower {
     bool has_left;             /* by a return, or a tail call that cannot be a jump inside */
     bool has_conflict;         /* two paths meet and disagree */
 };
-
-int x86_64_flow_open(struct flow *flow)
-{
-    flow->states = calloc(flow->bytes + 1, sizeof(*flow->states));
-    flow->reached = calloc(flow->bytes + 1, sizeof(*flow->reached));
-    flow->reached_count = 0;
-    if (flow->states && flow->reached)
-        return 0;
-    x86_64_flow_close(flow);
-    return -ENOMEM;
-}
-
-void x86_64_flow_close(struct flow *flow)
-{
-    free(flow->states);
-    free(flow->reached);
-    flow->states = NULL;
-    flow->reached = NULL;
-}
 
 enum branch { GOES_ON, CALLS, MAY_JUMP, JUMPS, LEAVES, RETURNS, STOPS, REFUSED };
 
@@ -220,17 +198,6 @@ static bool follow_all(struct follower *f, size_t at, struct flow_state state, b
     return is_good;
 }
 
-/* Forgets the instructions reached since. */
-static void forget(struct flow *flow, size_t reached_before)
-{
-    while (flow->reached_count > reached_before) {
-        size_t at = flow->reached[--flow->reached_count];
-        flow->states[at] = (struct flow_state){0};
-        while (++at < flow->bytes && flow->states[at].kind == FLOW_INSIDE)
-            flow->states[at] = (struct flow_state){0};
-    }
-}
-
 /* Behind the calls: a path that leads nowhere means a call without return. */
 static void follow_calls(struct follower *f)
 {
@@ -240,7 +207,7 @@ static void follow_calls(struct follower *f)
         bool had_left = f->has_left;
         if (follow_all(f, next.at, next.state, true))
             continue;
-        forget(f->flow, reached);
+        flow_forget(f->flow, reached);
         f->calls.count = calls;
         f->has_left = had_left;
     }
@@ -263,11 +230,6 @@ bool x86_64_flow_follow(struct flow *flow, size_t start)
         flow->starts(flow->context, (int64_t)start, &is_firm) && (is_firm || f.has_left);
     is_good = is_good && is_start && !f.has_conflict;
     if (!is_good)
-        forget(flow, 0);
+        flow_forget(flow, 0);
     return is_good;
-}
-
-void x86_64_flow_forget(struct flow *flow)
-{
-    forget(flow, 0);
 }

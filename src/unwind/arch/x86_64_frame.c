@@ -264,3 +264,9 @@ struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size)
         .saved_copy_bytes = (uint64_t)(t.depth - t.saved_copy_depth),
     };
 }
+
+bool x86_64_is_callee_saved(uint32_t dwarf_number)
+{
+    return dwarf_number == 3 || dwarf_number == 6 || dwarf_number == 7 ||
+           (dwarf_number >= 12 && dwarf_number <= 15);
+}

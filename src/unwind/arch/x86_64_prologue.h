@@ -18,16 +18,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "unwind/arch/machine_code.h"
 
-enum code_fp {
-    CODE_FP_UNKNOWN, /* no prologue */
-    CODE_FP_SET,     /* FP is that of the function's frame */
-    CODE_FP_FREE,    /* FP is the caller's, or holds any other value */
-};
-
-/* By the last prologue in these bytes. */
 enum code_fp x86_64_fp_before_end(const uint8_t *bytes, size_t size);
-/* By the first one: V8 puts the prologue of a regular expression behind its code. */
 enum code_fp x86_64_fp_from_start(const uint8_t *bytes, size_t size);

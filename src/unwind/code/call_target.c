@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/code/call_target.h"
 
-#include "unwind/arch/x86_64_code.h"
-
 enum {
     TAIL_CALL_BYTES_MAX = 4096, /* looked through for a tail call */
     JUMP_BYTES = 12,            /* endbr64, bnd jmp *slot(%rip) */
@@ -31,13 +29,14 @@ bool call_target_runs_into(struct call_target *target, const struct code_image *
     uint64_t bytes = end_svma - start_svma;
     size_t size, at = 0, step = 1;
     bool may_end = true;
+    const struct machine_code *machine = code_image_machine(image);
     const uint8_t *code =
         code_image_bytes(image, start_svma, bytes < ENTRY_BYTES_MAX ? (size_t)bytes : 0, &size);
     if (!call_target_may_look(target, size))
         return false;
     for (; at < size && step > 0; at += step) {
-        step = x86_64_instruction_bytes(code + at, size - at);
-        may_end = x86_64_may_precede_function(code + at, size - at, may_end);
+        step = machine->instruction_bytes(code + at, size - at);
+        may_end = machine->may_precede_function(code + at, size - at, may_end);
     }
     return at == bytes && step > 0 && !may_end;
 }
@@ -59,6 +58,7 @@ static enum caller_evidence judge_tail_calls(struct call_target *target,
                                              const struct code_place *place,
                                              const struct code_function *function, int depth)
 {
+    const struct machine_code *machine = code_image_machine(place->image);
     const uint64_t end_svma = whole_end(target, place->image, *function);
     uint64_t svma = function->start_svma, bytes = end_svma - svma, target_svma;
     size_t size, at = 0;
@@ -67,7 +67,7 @@ static enum caller_evidence judge_tail_calls(struct call_target *target,
                          bytes < TAIL_CALL_BYTES_MAX ? (size_t)bytes : TAIL_CALL_BYTES_MAX, &size);
     if (!call_target_may_look(target, size))
         return CALLER_GUESSED;
-    while (x86_64_next_jump(code, size, &at, svma, &target_svma)) {
+    while (machine->next_jump(code, size, &at, svma, &target_svma)) {
         bool is_inside = target_svma > svma && target_svma < end_svma;
         if (is_inside)
             continue;
@@ -75,7 +75,7 @@ static enum caller_evidence judge_tail_calls(struct call_target *target,
             judge_target(target, place, target_svma, depth - 1) == CALLER_VERIFIED)
             return CALLER_VERIFIED;
     }
-    return x86_64_has_indirect_jump(code, size) ? CALLER_PLAUSIBLE : CALLER_GUESSED;
+    return machine->has_indirect_jump(code, size) ? CALLER_PLAUSIBLE : CALLER_GUESSED;
 }
 
 /* Whether a call of svma leads to the callee: directly, through a stub or by tail calls. */
@@ -90,7 +90,7 @@ static enum caller_evidence judge_target(struct call_target *target, const struc
     size_t size;
     struct code_function function;
     const uint8_t *code = code_image_bytes(place->image, svma, JUMP_BYTES, &size);
-    struct code_branch jump = x86_64_jump_at(code, size, svma);
+    struct code_branch jump = code_image_machine(place->image)->jump_at(code, size, svma);
     if (jump.kind == BRANCH_SLOT)
         return judge_slot(target, place, jump.svma, depth);
     if (!code_image_function(place->image, svma, &function) || function.start_svma != svma)
@@ -120,6 +120,13 @@ static enum caller_evidence judge_slot(struct call_target *target, const struct 
     return svma ? judge_target(target, &target->place, svma, depth) : evidence;
 }
 
+/* code: the bytes before svma, from code_image_before(). */
+static struct code_branch call_before(const struct code_place *place, const uint8_t *code,
+                                      uint64_t svma)
+{
+    return code_image_machine(place->image)->call_before(code, CODE_CALL_BYTES_MAX, svma);
+}
+
 /* The entry function has a single call, and C libraries go on to main() by tail calls. */
 static bool is_in_entry(const struct code_place *place, uint64_t svma)
 {
@@ -132,7 +139,7 @@ bool code_place_is_sigreturn(const struct code_place *place, uint64_t svma)
 {
     size_t size;
     const uint8_t *code = code_image_bytes(place->image, svma, JUMP_BYTES, &size);
-    return x86_64_is_sigreturn(code, size);
+    return code_image_machine(place->image)->is_sigreturn(code, size);
 }
 
 bool code_place_is_returned_to(const struct code_place *place, uint64_t svma)
@@ -140,7 +147,7 @@ bool code_place_is_returned_to(const struct code_place *place, uint64_t svma)
     const uint8_t *code = code_image_before(place->image, svma, CODE_CALL_BYTES_MAX);
     if (!code) /* the first bytes, or too many pieces */
         return !code_image_has_all_starts(place->image);
-    return x86_64_call_before(code, CODE_CALL_BYTES_MAX, svma).kind != BRANCH_NONE ||
+    return call_before(place, code, svma).kind != BRANCH_NONE ||
            code_place_is_sigreturn(place, svma);
 }
 
@@ -150,7 +157,7 @@ static enum caller_evidence judge_call(struct call_target *target, const struct 
     const uint8_t *code = code_image_before(place->image, svma, CODE_CALL_BYTES_MAX);
     if (!code) /* the first bytes, or too many pieces */
         return code_image_has_all_starts(place->image) ? CALLER_NONE : CALLER_UNREADABLE;
-    struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, svma);
+    struct code_branch call = call_before(place, code, svma);
     enum caller_evidence evidence = CALLER_NONE;
     switch (call.kind) {
     case BRANCH_DIRECT:

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/containers/two_way_cache.h"
-#include "unwind/arch/x86_64_frame.h"
+#include "unwind/arch/machine_code.h"
 #include "unwind/code/evidence.h"
 
 #include <stdbool.h>

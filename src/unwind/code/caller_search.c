@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/code/caller_search.h"
 
-#include "unwind/arch/x86_64_code.h"
 #include "unwind/code/call_target.h"
 
 enum {
@@ -17,6 +16,11 @@ struct search {
     struct code_frame frame;
     struct stack_frame callee;
 };
+
+static const struct machine_code *machine_of(const struct search *s)
+{
+    return code_image_machine(s->target.place.image);
+}
 
 /* FP of the caller: where the callee saved the register, or unchanged. */
 static void find_fp(const struct search *s, uint64_t slot_avma, struct stack_frame *caller)
@@ -93,7 +97,7 @@ static void find_frame(struct search *s)
     s->frame = (struct code_frame){0};
     if (!call_target_may_look(&s->target, size))
         return;
-    s->frame = size == bytes ? x86_64_frame_at(code, size) : (struct code_frame){0};
+    s->frame = size == bytes ? machine_of(s)->frame_at(code, size) : (struct code_frame){0};
     caller_cache_keep_frame(s->target.map->cache, &key, &s->frame);
 }
 
@@ -103,9 +107,9 @@ static bool find_copy(const struct search *s, uint64_t *sp)
 {
     const struct stack_frame *callee = &s->callee;
     uint32_t reg = s->frame.copy_register;
-    const struct full_regs *regs = callee->all                   ? callee->all
-                                   : x86_64_is_callee_saved(reg) ? NULL
-                                                                 : callee->all_inside;
+    const struct full_regs *regs = callee->all                           ? callee->all
+                                   : machine_of(s)->is_callee_saved(reg) ? NULL
+                                                                         : callee->all_inside;
     if (s->frame.saves_copy)
         return stack_load(s->target.stack, callee->regs.sp + s->frame.saved_copy_bytes, sp);
     if (!s->frame.has_copy || !regs || !(regs->known >> reg & 1))
@@ -138,11 +142,12 @@ static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
 {
     uint64_t svma =
         unwind_lookup_pc(s->callee.regs.pc, s->callee.is_return_address) - s->target.place.bias;
-    svma -= svma % CODE_ALIGNMENT;
+    const struct machine_code *machine = machine_of(s);
+    svma -= svma % machine->function_alignment;
     for (int i = 0; i < STARTS_MAX && svma > named_svma && call_target_may_look(&s->target, 1);
-         svma -= CODE_ALIGNMENT) {
+         svma -= machine->function_alignment) {
         const uint8_t *before = code_image_before(s->target.place.image, svma, 1);
-        if (!before || !x86_64_may_end_function(before, 1))
+        if (!before || !machine->may_end_function(before, 1))
             continue;
         struct caller caller = try_start(s, svma);
         if (caller.evidence >= CALLER_PLAUSIBLE)
@@ -207,7 +212,9 @@ static struct caller interrupted(const struct search *s)
 static bool is_returned_to(const struct code_image *image, uint64_t svma)
 {
     const uint8_t *before = code_image_before(image, svma, CODE_CALL_BYTES_MAX);
-    return !before || x86_64_call_before(before, CODE_CALL_BYTES_MAX, svma).kind == BRANCH_NONE;
+    return !before ||
+           code_image_machine(image)->call_before(before, CODE_CALL_BYTES_MAX, svma).kind ==
+               BRANCH_NONE;
 }
 
 /* The callee as the root; evidence CALLER_NONE: the callee has a caller. An address without a call
@@ -217,8 +224,9 @@ static struct caller root(const struct search *s, uint64_t start_svma)
     size_t size;
     uint64_t svma = s->callee.regs.pc - s->target.place.bias;
     const uint8_t *code = code_image_bytes(s->target.place.image, svma, ROOT_BYTES, &size);
+    const struct machine_code *machine = machine_of(s);
     bool ends_thread = s->callee.is_return_address &&
-                       (x86_64_starts_context(code, size) || x86_64_ends_thread(code, size));
+                       (machine->starts_context(code, size) || machine->ends_thread(code, size));
     struct caller root = {.evidence = CALLER_NONE, .frame = s->callee};
     root.frame.regs.pc += ends_thread && is_returned_to(s->target.place.image, svma);
     if (ends_thread || start_svma == code_image_entry_svma(s->target.place.image))

@@ -2,9 +2,8 @@
 #include "unwind/code/code_image.h"
 
 #include "base/containers/array.h"
-#include "unwind/arch/x86_64_code.h"
+#include "unwind/arch/machine.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,10 +24,17 @@ void code_image_close(struct code_image *image)
     free(image);
 }
 
+/* NULL: code of the file's machine cannot be read. */
+static const struct machine_code *machine_of(const struct elf_file *elf)
+{
+    const struct unwind_machine *machine = unwind_machine_of_elf(elf_machine(elf));
+    return machine ? machine->code : NULL;
+}
+
 bool code_image_is_possible(const struct elf_file *elf)
 {
     uint64_t start_svma, end_svma;
-    return elf_machine(elf) == EM_X86_64 && code_bytes_bounds(elf, &start_svma, &end_svma) &&
+    return machine_of(elf) && code_bytes_bounds(elf, &start_svma, &end_svma) &&
            end_svma - start_svma <= CODE_BYTES_AT_ONCE_MAX;
 }
 
@@ -39,9 +45,10 @@ static void confirm_main(struct code_image *image)
     uint64_t svma = image->entry_svma, target_svma;
     size_t size, at = 0, step = 1;
     const uint8_t *code = code_image_bytes(image, svma, ENTRY_BYTES, &size);
+    const struct machine_code *machine = image->tables.machine;
     for (; at < size && step > 0; at += step) {
-        step = x86_64_instruction_bytes(code + at, size - at);
-        if (x86_64_function_reference(code + at, size - at, svma + at, &target_svma) ==
+        step = machine->instruction_bytes(code + at, size - at);
+        if (machine->function_reference(code + at, size - at, svma + at, &target_svma) ==
             REFERENCE_ADDRESS)
             function_starts_confirm(&image->tables.starts, target_svma);
     }
@@ -49,10 +56,12 @@ static void confirm_main(struct code_image *image)
 
 static int make(struct code_image **out, const struct elf_file *elf)
 {
-    struct code_image *image = elf_machine(elf) == EM_X86_64 ? calloc(1, sizeof(*image)) : NULL;
+    const struct machine_code *machine = machine_of(elf);
+    struct code_image *image = machine ? calloc(1, sizeof(*image)) : NULL;
     *out = image;
     if (!image)
-        return elf_machine(elf) == EM_X86_64 ? -ENOMEM : -ENOTSUP;
+        return machine ? -ENOMEM : -ENOTSUP;
+    image->tables.machine = machine;
     image->entry_svma = elf_entry_svma(elf);
     image->code = calloc(1, sizeof(*image->code));
     image->tables.code = image->code;
@@ -114,6 +123,11 @@ bool code_image_knows_start(const struct code_image *image, uint64_t svma)
 size_t code_image_memory(const struct code_image *image)
 {
     return code_bytes_memory(image->code) + code_tables_memory(&image->tables);
+}
+
+const struct machine_code *code_image_machine(const struct code_image *image)
+{
+    return image->tables.machine;
 }
 
 const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,

@@ -2,7 +2,7 @@
 /*
  * The machine code of an ELF file with the starts of its functions, for code without CFI. Starts
  * are symbols, targets of direct calls and tail calls, and addresses taken. Read only where CFI
- * ends, because files have megabytes of code. x86-64 only.
+ * ends, because files have megabytes of code. Only of machines with functions for their code.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 struct code_image; /* opaque; constant once opened */
 
-/* Whether the file may have an image: code for x86-64, at most 16 MiB. */
+/* Whether the file may have an image: at most 16 MiB of code that can be read. */
 bool code_image_is_possible(const struct elf_file *elf);
 
 /* elf is used during the call only. 0; -ENOTSUP: no image is possible; -EFBIG: more calls and jumps
@@ -37,6 +37,9 @@ bool code_image_sized_part(const struct code_image *image, uint64_t *start_svma,
                            uint64_t *end_svma);
 /* Bytes allocated, or allocated at most. */
 size_t code_image_memory(const struct code_image *image);
+
+/* Never NULL. */
+const struct machine_code *code_image_machine(const struct code_image *image);
 
 /* Up to `size` bytes of code at svma, in place; the count goes to *available (0: no code). */
 const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,

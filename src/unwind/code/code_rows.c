@@ -2,8 +2,7 @@
 #include "unwind/code/code_rows.h"
 
 #include "base/containers/array.h"
-#include "unwind/arch/x86_64_code.h"
-#include "unwind/arch/x86_64_flow.h"
+#include "unwind/code/code_flow.h"
 #include "unwind/step.h"
 
 #include <errno.h>
@@ -55,7 +54,7 @@ static int open_gap(struct gap *gap)
     gap->flow = (struct flow){.svma = gap->code_svma, .starts = starts_at, .context = gap};
     gap->flow.code = code_image_bytes(gap->image, gap->code_svma,
                                       (size_t)(end_svma - gap->code_svma), &gap->flow.bytes);
-    return x86_64_flow_open(&gap->flow);
+    return flow_open(&gap->flow);
 }
 
 /* The rule by CFI of an instruction followed; ROW_NONE: none, or outside of the range. */
@@ -106,11 +105,11 @@ static bool has_earlier_gap(const struct gap *gap)
 
 static void follow(struct gap *gap, uint64_t start_svma)
 {
-    if (!x86_64_flow_follow(&gap->flow, (size_t)(start_svma - gap->code_svma)) ||
-        !conflicts_with_cfi(gap))
+    size_t start = (size_t)(start_svma - gap->code_svma);
+    if (!code_image_machine(gap->image)->flow_follow(&gap->flow, start) || !conflicts_with_cfi(gap))
         return;
     gap->cfi_conflicts += !has_earlier_gap(gap);
-    x86_64_flow_forget(&gap->flow);
+    flow_forget(&gap->flow, 0);
 }
 
 /* Firm starts first: other starts may be labels inside of their functions. */
@@ -142,14 +141,14 @@ static uint32_t rule_of(const struct flow_state *state)
  * instruction starts. */
 static bool is_root_behind(const struct gap *gap, size_t at)
 {
-    enum { JUMP = 0xff, REGISTER = 0xe0 };
+    const struct machine_code *machine = code_image_machine(gap->image);
     size_t size;
     uint64_t svma = gap->code_svma + at + 1;
-    const uint8_t *jump = code_image_before(gap->image, svma, 2);
-    if (!jump || jump[0] != JUMP || (jump[1] & 0xf8) != REGISTER)
+    const uint8_t *jump = code_image_before(gap->image, svma, machine->register_jump_bytes);
+    if (!jump || !machine->is_register_jump(jump))
         return false;
     const uint8_t *code = code_image_bytes(gap->image, svma, ROOT_BYTES, &size);
-    return x86_64_ends_thread(code, size);
+    return machine->ends_thread(code, size);
 }
 
 /* The entry function of the program: nobody calls it. */
@@ -206,7 +205,7 @@ static int fill_gap(const struct code_image *image, const struct cfi_rows *cfi, 
         out->cfi_conflicts += gap.cfi_conflicts;
         err = append_gap(&gap, cfi->base_svma, out);
     }
-    x86_64_flow_close(&gap.flow);
+    flow_close(&gap.flow);
     return err;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Rows for functions without CFI, by their code: the sampler walks such stacks itself then, instead
  * of a copy for the caller search. Where CFI exists, CFI wins. Only functions accepted as a whole
- * get rows (x86_64_flow.h), unless CFI for a part of the function gives another CFA there; the code
+ * get rows (code_flow.h), unless CFI for a part of the function gives another CFA there; the code
  * of other functions stays without.
  */
 #pragma once

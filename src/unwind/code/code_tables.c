@@ -184,8 +184,8 @@ static int read_all_slots(struct code_tables *tables, const struct elf_file *elf
 int code_tables_read(struct code_tables *tables, const struct elf_file *elf)
 {
     const struct code_bytes *code = tables->code;
-    tables->starts =
-        (struct function_starts){.code = code->bytes, .bytes = code->size, .svma = code->svma};
+    tables->starts = (struct function_starts){
+        .machine = tables->machine, .code = code->bytes, .bytes = code->size, .svma = code->svma};
     int err = function_starts_add(&tables->starts, elf_entry_svma(elf), true);
     if (err == 0)
         err = read_all_symbols(tables, elf);

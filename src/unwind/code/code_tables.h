@@ -29,6 +29,7 @@ enum { CODE_TABLES_MAX = 2 }; /* .symtab and .dynsym */
 
 struct code_tables {               /* zeros and code: empty */
     const struct code_bytes *code; /* borrowed */
+    const struct machine_code *machine;
     struct symbol_table tables[CODE_TABLES_MAX];
     size_t table_count;
     size_t names_bytes;          /* of all names */

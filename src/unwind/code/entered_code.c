@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/code/entered_code.h"
 
-#include "unwind/arch/x86_64_code.h"
-
 enum {
     FRAME_BYTES_MAX = 18 << 10, /* StgRun's frame has 16.05 KiB */
     FUNCTION_BYTES_MAX = 256,   /* up to the jump */
-    CLEANUP_BYTES = 4,          /* add $bytes, %rsp behind a call */
 };
 
 struct entry_search {
@@ -25,10 +22,8 @@ static uint64_t entry_sp(const struct code_map *map, const struct stack_frame *c
         !place.image)
         return sp;
     const uint8_t *code =
-        code_image_bytes(place.image, callee->regs.pc - place.bias, CLEANUP_BYTES, &size);
-    bool is_cleanup = size == CLEANUP_BYTES && code[0] == 0x48 && code[1] == 0x83 &&
-                      code[2] == 0xc4 && code[3] < 0x80;
-    return is_cleanup ? sp + code[3] : sp;
+        code_image_bytes(place.image, callee->regs.pc - place.bias, CODE_CLEANUP_BYTES_MAX, &size);
+    return sp + code_image_machine(place.image)->cleanup_bytes(code, size);
 }
 
 /* Whether the function sets up a frame of these bytes and jumps through a register or memory. */
@@ -37,8 +32,9 @@ static bool jumps_with(const struct code_image *image, uint64_t start_svma, uint
 {
     size_t size;
     const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
-    size_t jump = x86_64_first_indirect_jump(code, size);
-    *frame = jump > 0 ? x86_64_frame_at(code, jump) : (struct code_frame){0};
+    const struct machine_code *machine = code_image_machine(image);
+    size_t jump = machine->first_indirect_jump(code, size);
+    *frame = jump > 0 ? machine->frame_at(code, jump) : (struct code_frame){0};
     return frame->is_known && frame->return_bytes == bytes;
 }
 
@@ -51,7 +47,8 @@ static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t byt
     const uint8_t *code = code_image_before(place.image, word - place.bias, CODE_CALL_BYTES_MAX);
     if (!code)
         return false;
-    struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
+    struct code_branch call =
+        code_image_machine(place.image)->call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
     return call.kind == BRANCH_DIRECT && jumps_with(place.image, call.svma, bytes, frame);
 }
 

@@ -4,7 +4,6 @@
 #include "base/containers/array.h"
 #include "base/containers/buffer.h"
 #include "base/containers/sort.h"
-#include "unwind/arch/x86_64_code.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,8 +75,7 @@ static int take_instruction(struct function_starts *starts, struct scan *scan, c
                             size_t size, uint64_t svma)
 {
     uint64_t target_svma;
-    size_t at = 0;
-    switch (x86_64_function_reference(bytes, size, svma, &target_svma)) {
+    switch (starts->machine->function_reference(bytes, size, svma, &target_svma)) {
     case REFERENCE_CALL:
         return function_starts_add(starts, target_svma, true);
     case REFERENCE_ADDRESS:
@@ -85,10 +83,9 @@ static int take_instruction(struct function_starts *starts, struct scan *scan, c
     case REFERENCE_NONE:
         break;
     }
-    bool is_conditional = size > 0 && (bytes[0] & 0xf0) == 0x70; /* the other ones begin later */
-    if (is_conditional || !x86_64_next_jump(bytes, size, &at, svma, &target_svma) || at != 1)
-        return 0;
-    return add_reference(starts, &scan->jumps, svma, target_svma);
+    return starts->machine->tail_jump(bytes, size, svma, &target_svma)
+               ? add_reference(starts, &scan->jumps, svma, target_svma)
+               : 0;
 }
 
 /* Behind data between functions the decoder is in step again after a few instructions. */
@@ -103,9 +100,9 @@ static int scan_code(struct function_starts *starts, struct scan *scan)
         const uint8_t *bytes = starts->code + at;
         if (may_start)
             scan->after_end.bytes[at / 8] |= (uint8_t)(1u << at % 8);
-        length = x86_64_instruction_bytes(bytes, starts->bytes - at);
+        length = starts->machine->instruction_bytes(bytes, starts->bytes - at);
         err = take_instruction(starts, scan, bytes, length, starts->svma + at);
-        may_start = x86_64_may_precede_function(bytes, length, may_start);
+        may_start = starts->machine->may_precede_function(bytes, length, may_start);
     }
     return err;
 }
@@ -162,7 +159,7 @@ static int add_tail_calls(struct function_starts *starts, const struct scan *sca
     int err = 0;
     for (size_t i = 0; i < scan->jumps.count && err == 0; i++) {
         const struct reference *jump = &scan->jumps.items[i];
-        if (jump->target_svma % CODE_ALIGNMENT == 0 &&
+        if (jump->target_svma % starts->machine->function_alignment == 0 &&
             may_start_at(starts, scan, jump->target_svma) && leaves_function(starts, known, jump))
             err = function_starts_add(starts, jump->target_svma, false);
     }

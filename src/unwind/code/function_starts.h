@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "unwind/arch/machine_code.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +19,7 @@ struct function_start {
 };
 
 struct function_starts {
+    const struct machine_code *machine;
     const uint8_t *code; /* borrowed */
     size_t bytes;
     uint64_t svma;

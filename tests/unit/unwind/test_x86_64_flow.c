@@ -38,9 +38,9 @@ static void starts_are(int64_t first, int64_t second, int64_t loose)
 /* Follows the code from its first byte on. */
 static bool follow(const uint8_t *bytes, size_t size)
 {
-    x86_64_flow_close(&code.flow);
+    flow_close(&code.flow);
     code.flow = (struct flow){.code = bytes, .bytes = size, .svma = 0x401000, .starts = starts_at};
-    assert_int_equal(x86_64_flow_open(&code.flow), 0);
+    assert_int_equal(flow_open(&code.flow), 0);
     return x86_64_flow_follow(&code.flow, 0);
 }
 
@@ -72,7 +72,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    x86_64_flow_close(&code.flow);
+    flow_close(&code.flow);
     return 0;
 }
 

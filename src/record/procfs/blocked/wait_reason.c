@@ -3,7 +3,8 @@
 
 #include "base/containers/array.h"
 #include "record/procfs/blocked/wait_calls.h"
-#include "unwind/arch/x86_64_code.h"
+#include "unwind/arch/arch.h"
+#include "unwind/arch/machine.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -49,11 +50,12 @@ static uint64_t read_called_avma(pid_t pid, uint64_t return_avma)
 {
     uint8_t code[JUMP_BYTES];
     uint64_t target_avma = 0;
-    if (!read_memory(pid, return_avma - CODE_CALL_BYTES_MAX, code, CODE_CALL_BYTES_MAX))
+    const struct machine_code *machine = unwind_machine_of_elf(arch_elf_machine)->code;
+    if (!machine || !read_memory(pid, return_avma - CODE_CALL_BYTES_MAX, code, CODE_CALL_BYTES_MAX))
         return 0;
-    struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, return_avma);
+    struct code_branch call = machine->call_before(code, CODE_CALL_BYTES_MAX, return_avma);
     if (call.kind == BRANCH_DIRECT && read_memory(pid, call.svma, code, sizeof(code))) {
-        struct code_branch jump = x86_64_jump_at(code, sizeof(code), call.svma);
+        struct code_branch jump = machine->jump_at(code, sizeof(code), call.svma);
         if (jump.kind != BRANCH_SLOT)
             return call.svma;
         call = jump;
