@@ -14,7 +14,8 @@ and 424.4 ms by perf. In virtual machines, 0.3 % of the switches have no event.
 Only threads of the caller's descendants have events, so a storm of switches beside them loses none: the kernel adds a
 forked child to the list of threads (`event-fork`). `sched_stat_runtime` cannot follow this list, which is compared with the
 current thread: a wake-up from another processor brings the account of the thread there up to date. That event has an
-instance of its own, for the threads with higher numbers than the last one before.
+instance of its own, for the threads with higher numbers than the last one before, and for low numbers, which follow the
+highest one.
 
 sched_wakeup comes after the interrupt for another processor was sent, which takes 7 us on average in a virtual machine, up
 to 24 us; the scheduler's account has the thread as runnable before. sched_waking comes before both: `waking` is the part
@@ -159,7 +160,7 @@ class Recording:
             last_pid = int(file.read().split()[-1])
         for instance in (self.runtimes, self.changes):
             instance.open()
-        self.runtimes.write(f"events/{RUNTIME_EVENT}/filter", f"pid > {last_pid}")
+        self.runtimes.write(f"events/{RUNTIME_EVENT}/filter", f"pid > {last_pid} || pid < {last_pid // 2}")
         self.changes.write("options/event-fork", "1")
         self.changes.write("set_event_pid", str(os.getpid()))
         for instance in (self.runtimes, self.changes):
