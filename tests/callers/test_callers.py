@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Callers in code without CFI as Debian ships it: test_callers.py x264|dav1d|libcrypto|gmp|libsodium|busybox|openblas
+"""Callers in code without CFI as Debian ships it: test_callers.py LIBRARY, of PROGRAMS below
 
 Recorded at 999 Hz, at least 99 % of the stacks are complete. At 1000 and more PCs, in single steps from random stops on,
 at most 0.1 % of the stacks have another caller than the call that was executed. Seen: in libcrypto's x25519_fe64_mul the
@@ -91,6 +91,102 @@ int main(void)
     }
 }
 """
+JPEG = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <jpeglib.h>
+#include <time.h>
+enum { SIDE = 128 };
+static unsigned char pixels[SIDE][SIDE * 3], *row[1] = {pixels[0]}, *bytes;
+static unsigned long size;
+static void compress(int method, int sampling)
+{
+    struct jpeg_error_mgr errors;
+    struct jpeg_compress_struct c = {.err = jpeg_std_error(&errors)};
+    jpeg_create_compress(&c);
+    jpeg_mem_dest(&c, &bytes, &size);
+    c.image_width = c.image_height = SIDE;
+    c.input_components = 3;
+    c.in_color_space = JCS_RGB;
+    jpeg_set_defaults(&c);
+    c.dct_method = method;
+    c.comp_info[0].h_samp_factor = sampling;
+    c.comp_info[0].v_samp_factor = sampling / 2 + sampling % 2;
+    jpeg_start_compress(&c, TRUE);
+    while (c.next_scanline < SIDE) {
+        row[0] = pixels[c.next_scanline];
+        jpeg_write_scanlines(&c, row, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+}
+static void decompress(int method, int scale, int is_smooth)
+{
+    struct jpeg_error_mgr errors;
+    struct jpeg_decompress_struct d = {.err = jpeg_std_error(&errors)};
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, bytes, size);
+    jpeg_read_header(&d, TRUE);
+    d.dct_method = method;
+    d.scale_denom = scale;
+    d.do_fancy_upsampling = is_smooth;
+    jpeg_start_decompress(&d);
+    while (d.output_scanline < d.output_height) {
+        row[0] = pixels[d.output_scanline];
+        jpeg_read_scanlines(&d, row, 1);
+    }
+    jpeg_finish_decompress(&d);
+    jpeg_destroy_decompress(&d);
+}
+int main(void)
+{
+    for (unsigned i = 0; i < SIDE; i++)
+        for (unsigned k = 0; k < SIDE * 3; k++)
+            pixels[i][k] = (unsigned char)(i * k / 77);
+    for (unsigned turn = 0; clock() < 60 * CLOCKS_PER_SEC; turn++) {
+        free(bytes);
+        bytes = NULL;
+        size = 0;
+        compress(turn % 3, 1 + turn % 2);
+        decompress(turn % 3, 1 << turn % 4, turn / 2 % 2);
+    }
+}
+"""
+ISAL = """
+#include <isa-l.h>
+#include <time.h>
+enum { BYTES = 1 << 8 };
+static unsigned char text[BYTES], packed[2 * BYTES], level[ISAL_DEF_LVL3_DEFAULT];
+int main(void)
+{
+    for (unsigned i = 0; i < BYTES; i++)
+        text[i] = (unsigned char)(i * i / 3131);
+    for (unsigned turn = 0; clock() < 60 * CLOCKS_PER_SEC; turn++) {
+        struct isal_zstream out;
+        struct inflate_state in;
+        isal_deflate_stateless_init(&out);
+        out.next_in = text;
+        out.next_out = packed;
+        out.avail_in = BYTES;
+        out.avail_out = sizeof(packed);
+        out.level = turn % 4;
+        out.level_buf = level;
+        out.level_buf_size = sizeof(level);
+        isal_deflate_stateless(&out);
+        isal_inflate_init(&in);
+        in.next_in = packed;
+        in.next_out = text;
+        in.avail_in = (unsigned)(out.next_out - packed);
+        in.avail_out = BYTES;
+        isal_inflate(&in);
+        text[turn % BYTES] ^= (unsigned char)(crc32_gzip_refl(turn, text, BYTES) ^ crc32_iscsi(text, BYTES, turn) ^
+                                              crc64_ecma_refl(turn, text, BYTES) ^ crc64_iso_norm(turn, text, BYTES) ^
+                                              crc16_t10dif((uint16_t)turn, text, BYTES) ^
+                                              crc32_ieee(turn, text, BYTES));
+    }
+}
+"""
 ASH = 'i=0; while [ $i -lt 15000000 ]; do i=$((i+1)); x="${i#1}$x"; case $x in 5*) x=;; esac; done'
 
 
@@ -138,6 +234,14 @@ def libsodium(place):
     yield compiled(SODIUM, "sodium", place)
 
 
+def libjpeg(place):
+    yield compiled(JPEG, "jpeg", place)
+
+
+def libisal(place):
+    yield compiled(ISAL, "isal", place)
+
+
 def busybox(place):
     path = random_file(place)
     yield ["busybox", "ash", "-c", ASH]
@@ -153,7 +257,8 @@ def openblas(place):
 
 
 PROGRAMS = {"x264": (x264, "libx264"), "dav1d": (dav1d, "libdav1d"), "libcrypto": (libcrypto, "libcrypto"),
-            "gmp": (gmp, "libgmp"), "libsodium": (libsodium, "libsodium"), "busybox": (busybox, "busybox"),
+            "gmp": (gmp, "libgmp"), "libsodium": (libsodium, "libsodium"),
+            "libjpeg": (libjpeg, "libjpeg"), "libisal": (libisal, "libisal"), "busybox": (busybox, "busybox"),
             "openblas": (openblas, "libopenblas")}
 
 

@@ -20,6 +20,8 @@ struct tracking {
     int64_t copy_depth, saved_copy_depth;
     bool is_restored; /* by the epilogue, from the copy */
     int64_t realigned_depth;
+    bool has_aligned_fp; /* FP was set up to be SP behind the realignment */
+    int64_t aligned_fp_depth;
     struct {
         size_t target; /* offset in the function */
         int64_t depth;
@@ -63,13 +65,23 @@ static void track_sp_arithmetic(struct tracking *t, const struct instruction *in
     }
 }
 
-/* lea disp(%rsp), %rsp. */
+/* The distance between FP and SP is known: they were equal, and SP was not realigned since then. */
+static bool has_fp_depth(const struct tracking *t, int64_t *depth)
+{
+    *depth = t->is_lost ? t->aligned_fp_depth : t->fp_depth;
+    return t->is_lost ? t->has_aligned_fp : t->has_fp;
+}
+
+/* lea disp(%rsp), %rsp and lea disp(%rbp), %rsp. */
 static void track_lea(struct tracking *t, const struct instruction *in)
 {
-    bool is_byte = *in->modrm == 0x64, is_word = *in->modrm == 0xa4;
-    if ((!is_byte && !is_word) || in->modrm[1] != 0x24 || in->rex != (0x40 | REX_W))
+    unsigned base = in->modrm[0] & 7, mod = in->modrm[0] >> 6;
+    bool is_by_sp = base == SP && in->modrm[1] == 0x24, is_by_fp = base == RBP;
+    int64_t depth = t->depth;
+    if ((mod != 1 && mod != 2) || x86_64_reg(in) != SP || in->rex != (0x40 | REX_W) ||
+        (!is_by_sp && !(is_by_fp && has_fp_depth(t, &depth))))
         return;
-    int64_t bytes = x86_64_immediate(in, is_byte);
+    int64_t bytes = x86_64_immediate(in, mod == 1) + t->depth - depth;
     if (bytes < 0)
         grow(t, -bytes);
     else
@@ -99,7 +111,7 @@ static void track_push(struct tracking *t, const struct instruction *in)
 static void restore(struct tracking *t)
 {
     t->is_restored = t->is_lost;
-    t->realigned_depth = t->depth;
+    t->realigned_depth = t->is_epilogue ? t->body_depth : t->depth;
     t->is_lost = false;
     shrink(t, t->depth - t->copy_depth);
 }
@@ -122,6 +134,27 @@ static void track_memory_move(struct tracking *t, const struct instruction *in)
     }
 }
 
+/* pop %rsp leads to the copy. */
+static void track_pop(struct tracking *t, const struct instruction *in)
+{
+    bool is_sp = in->opcode == 0x58 + SP && !(in->rex & REX_B);
+    if (is_sp && t->saves_copy && t->saved_copy_depth == t->depth)
+        restore(t);
+    else
+        shrink(t, 8);
+}
+
+static void set_fp(struct tracking *t)
+{
+    if (t->is_lost && !t->has_aligned_fp) {
+        t->has_aligned_fp = true;
+        t->aligned_fp_depth = t->depth;
+    } else if (!t->is_lost && !t->has_fp) {
+        t->has_fp = true;
+        t->fp_depth = t->depth;
+    }
+}
+
 /* Moves into SP, of SP into FP or another register, and of these registers to the stack. */
 static void track_move(struct tracking *t, const struct instruction *in)
 {
@@ -136,12 +169,13 @@ static void track_move(struct tracking *t, const struct instruction *in)
     unsigned from = into_rm ? x86_64_reg(in) : x86_64_rm(in);
     if (to == SP && t->has_copy && from == t->copy_register) {
         restore(t);
+    } else if (to == SP && from == RBP && t->is_lost && t->has_aligned_fp) {
+        shrink(t, t->depth - t->aligned_fp_depth);
     } else if (to == SP) {
         t->is_lost = true;
-    } else if (from == SP && to == RBP && !t->has_fp) {
-        t->has_fp = true;
-        t->fp_depth = t->depth;
-    } else if (from == SP && to != RBP && !t->has_copy && !t->is_lost) {
+    } else if (from == SP && to == RBP) {
+        set_fp(t);
+    } else if (from == SP && !t->has_copy && !t->is_lost) {
         t->has_copy = true;
         t->copy_register = to;
         t->copy_depth = t->depth;
@@ -217,7 +251,7 @@ static void track(struct tracking *t, const struct instruction *in)
     if (is_push(in))
         track_push(t, in);
     else if (is_pop(in))
-        shrink(t, 8);
+        track_pop(t, in);
     else if ((opcode == 0x83 || opcode == 0x81) && in->rex == (0x40 | REX_W))
         track_sp_arithmetic(t, in);
     else if (opcode == 0x8d)

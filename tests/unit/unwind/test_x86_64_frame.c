@@ -163,6 +163,51 @@ static void the_copy_moved_back_ends_the_realigned_frame(void **state)
     assert_false(frame.is_known);
 }
 
+/* The prologue of libjpeg-turbo: push %rbp; mov %rsp, %rax; sub $4, %rsp; and $-32, %rsp; mov %rax, (%rsp);
+ * mov %rsp, %rbp; lea -0x100(%rbp), %rsp; push %rbx */
+#define ALIGNED_FP                                                                            \
+    0x55, 0x48, 0x89, 0xe0, 0x48, 0x83, 0xec, 0x04, 0x48, 0x83, 0xe4, 0xe0, 0x48, 0x89, 0x04, \
+        0x24, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0xa5, 0x00, 0xff, 0xff, 0xff, 0x53
+
+static void a_copy_below_a_realigned_frame_pointer_leads_out(void **state)
+{
+    (void)state;
+    struct code_frame frame = x86_64_frame_at(BYTES(ALIGNED_FP));
+    assert_true(!frame.is_known && !frame.has_fp && frame.saves_copy && frame.saves_fp);
+    assert_int_equal(frame.saved_copy_bytes, 0x108);
+    assert_int_equal(frame.copy_return_bytes, 8);
+    assert_int_equal(frame.saved_fp_return_bytes, 8);
+    /* pop %rbx; mov %rbp, %rsp */
+    frame = x86_64_frame_at(BYTES(ALIGNED_FP, 0x5b, 0x48, 0x89, 0xec));
+    assert_true(!frame.is_known && frame.saves_copy);
+    assert_int_equal(frame.saved_copy_bytes, 0);
+    /* pop %rsp, and pop %rbp */
+    frame = x86_64_frame_at(BYTES(ALIGNED_FP, 0x5b, 0x48, 0x89, 0xec, 0x5c));
+    assert_true(frame.is_known && frame.return_bytes == 8 && frame.saves_fp);
+    frame = x86_64_frame_at(BYTES(ALIGNED_FP, 0x5b, 0x48, 0x89, 0xec, 0x5c, 0x5d));
+    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.saves_fp);
+    /* Behind the return: as before the epilogue. */
+    frame = x86_64_frame_at(BYTES(ALIGNED_FP, 0x5b, 0x48, 0x89, 0xec, 0x5c, 0x5d, 0xc3));
+    assert_true(!frame.is_known && frame.saves_copy);
+    assert_int_equal(frame.saved_copy_bytes, 0x108);
+}
+
+static void an_address_below_the_frame_pointer_moves_sp(void **state)
+{
+    (void)state;
+    /* push %rbp; mov %rsp, %rbp; push %rbx; sub $0x20, %rsp; lea -8(%rbp), %rsp */
+#define BY_FP 0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec, 0x20, 0x48, 0x8d, 0x65, 0xf8
+    struct code_frame frame = x86_64_frame_at(BYTES(BY_FP));
+    assert_true(frame.is_known && frame.has_fp && frame.return_bytes == 16);
+    /* pop %rbx; pop %rbp; ret */
+    frame = x86_64_frame_at(BYTES(BY_FP, 0x5b, 0x5d, 0xc3));
+    assert_true(frame.is_known && frame.return_bytes == 48);
+    /* and $-32, %rsp before: FP is from before the realignment, so SP is unknown */
+    frame = x86_64_frame_at(
+        BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xe4, 0xe0, 0x48, 0x8d, 0x65, 0xf8));
+    assert_true(!frame.is_known && frame.has_fp);
+}
+
 static void random_code_is_harmless(void **state)
 {
     (void)state;
@@ -191,6 +236,8 @@ int main(void)
         cmocka_unit_test(undecodable_code_has_no_frame),
         cmocka_unit_test(a_copy_of_sp_leads_out_of_a_realigned_frame),
         cmocka_unit_test(the_copy_moved_back_ends_the_realigned_frame),
+        cmocka_unit_test(a_copy_below_a_realigned_frame_pointer_leads_out),
+        cmocka_unit_test(an_address_below_the_frame_pointer_moves_sp),
         cmocka_unit_test(random_code_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
