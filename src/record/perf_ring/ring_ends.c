@@ -109,17 +109,19 @@ static bool may_run(pid_t pid)
     return !is_dead || living_task_find(pid) != pid;
 }
 
-/* Samples of before a look may still be in a ring: the process ends at the look after the last one
- * that found it. */
+/* Samples of before a look may still be in a ring: the process ends at the second look that finds
+ * it dead. */
 static void end_left(struct ring_tasks *tasks, struct ring_process *process)
 {
     uint64_t gone_ns = process->process.gone_ns, now_ns = tasks->round->now_ns;
     if (gone_ns == 0 || gone_ns + AFTER_EXIT_NS >= now_ns)
         return;
-    if (may_run(process->process.pid))
-        process->process.gone_ns = now_ns;
+    bool was_dead = process->is_dead;
+    process->is_dead = !may_run(process->process.pid);
+    if (was_dead && process->is_dead)
+        ring_ends_take(tasks, process, gone_ns);
     else
-        ring_ends_take(tasks, process, gone_ns + AFTER_EXIT_NS);
+        process->process.gone_ns = now_ns;
 }
 
 void ring_ends_look(struct ring_tasks *tasks)

@@ -35,6 +35,7 @@ struct ring_process {
     bool is_in_file;               /* the file has a FORK of this pid, */
     bool is_started;               /* and the name of this program */
     bool is_orphan;                /* its parent ended first, without a wait */
+    bool is_dead;                  /* at the latest look, where the system is recorded */
     pid_t *tids;                   /* where single threads are recorded: the threads; owned */
     size_t tid_count, tid_capacity;
     uint64_t start_kernel_ns, kernel_ns; /* system time: at the start, at the last look */
