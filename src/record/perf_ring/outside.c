@@ -183,21 +183,28 @@ void outside_begin(struct outside *outside)
         ring_source_restart(&outside->source);
 }
 
+/* Of a process without an EXIT: it runs, or has ended since the events were closed. */
+static uint64_t left_ns(const struct outside *outside, const struct ring_process *process)
+{
+    struct proc_stat stat;
+    pid_t pid = process->process.pid;
+    if (proc_stat_read(&stat, pid, 0) != 0)
+        return process->process.account.last_cpu_ns;
+    if (stat.state != 'Z')
+        record_processes_add(&outside->config.summary->left_running, pid, process->process.name,
+                             NULL);
+    return proc_cpu_ns(pid) + stat.children_cpu_ns;
+}
+
 uint64_t outside_finish(struct outside *outside, bool command_runs)
 {
-    uint64_t living_ns = 0;
+    uint64_t sum_ns = 0;
     if (!outside->is_open)
         return 0;
     ring_source_stop(&outside->source);
     const struct ring_process *process = NULL;
-    while ((process = ring_process_next(&outside->source.tasks.processes, process))) {
-        struct proc_stat stat;
-        pid_t pid = process->process.pid;
-        if (command_runs || proc_stat_read(&stat, pid, 0) != 0 || stat.state == 'Z')
-            continue;
-        living_ns += proc_cpu_ns(pid) + stat.children_cpu_ns;
-        record_processes_add(&outside->config.summary->left_running, pid, process->process.name,
-                             NULL);
-    }
-    return living_ns;
+    while (!command_runs &&
+           (process = ring_process_next(&outside->source.tasks.processes, process)))
+        sum_ns += left_ns(outside, process);
+    return sum_ns;
 }
