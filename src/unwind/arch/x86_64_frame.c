@@ -76,10 +76,11 @@ static bool has_fp_depth(const struct tracking *t, int64_t *depth)
 static void track_lea(struct tracking *t, const struct instruction *in)
 {
     unsigned base = in->modrm[0] & 7, mod = in->modrm[0] >> 6;
-    bool is_by_sp = base == SP && in->modrm[1] == 0x24, is_by_fp = base == RBP;
     int64_t depth = t->depth;
-    if ((mod != 1 && mod != 2) || x86_64_reg(in) != SP || in->rex != (0x40 | REX_W) ||
-        (!is_by_sp && !(is_by_fp && has_fp_depth(t, &depth))))
+    if ((mod != 1 && mod != 2) || x86_64_reg(in) != SP || in->rex != (0x40 | REX_W))
+        return;
+    bool is_by_sp = base == SP && in->modrm[1] == 0x24;
+    if (!is_by_sp && !(base == RBP && has_fp_depth(t, &depth)))
         return;
     int64_t bytes = x86_64_immediate(in, mod == 1) + t->depth - depth;
     if (bytes < 0)
