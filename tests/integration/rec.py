@@ -39,6 +39,11 @@ LONG = os.environ.get("REC_LONG") == "1"
 GO_CACHE = os.environ.get("GOCACHE") or os.path.join(os.path.dirname(REC), "tests", "go-cache")
 
 
+def only_long(test):
+    """A test of the long set alone: elsewhere there is none."""
+    return test if LONG else None
+
+
 def figure(quick, long):
     return long if LONG else quick
 

@@ -96,9 +96,8 @@ class Build(harm.Identical):
         shutil.rmtree(directory)
         return took_s
 
+    @rec.only_long
     def test_it_takes_no_longer_than_it_may(self):
-        if not rec.LONG:
-            self.skipTest("only with REC_LONG=1")
         if os.getloadavg()[0] > 1:
             self.skipTest("the machine has something else to do")
         ratios = []

@@ -101,9 +101,8 @@ func main() {
 
 
 class Programs(harm.Identical):
+    @rec.only_long
     def test_runtimes_and_tools(self):
-        if not rec.LONG:
-            self.skipTest("only with REC_LONG=1")
         for command in RUNTIMES:
             if shutil.which(command[0]):
                 self.identical(*command, may_have_no_samples=True)

@@ -125,6 +125,13 @@ with tempfile.TemporaryDirectory() as root:
     check("one that passes when tried again passes",
           status == 0 and out.endswith("2 passed, 0 failed, 1 skipped\n"), out)
     check("and is named", "second try: unit/bad" in out, out)
+    parts = "skipped __main__.Class.test_one: no thing here\n[  SKIPPED ] a_part\n[  SKIPPED ] 1 test(s).\n"
+    results.write_text(CASES.format(f'<testcase name="unit/parts" status="run"><system-out>{parts}</system-out></testcase>'),
+                       encoding="utf-8")
+    again.unlink()
+    status, out = run("count_results.py", "", results)
+    check("skipped parts count", status == 0 and out.endswith("2 passed, 0 failed, 3 skipped\n"), out)
+    check("and are named", "Class.test_one: no thing here" in out and ": a_part\n" in out, out)
 
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)
