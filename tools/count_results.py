@@ -34,7 +34,7 @@ def skipped_parts(case):
     """Of a test that ran: its parts that were skipped, as tests/integration/rec.py and cmocka name them."""
     text = case.findtext("system-out") or ""
     return (re.findall(r"(?m)^skipped __main__\.(.*)$", text) +
-            re.findall(r"(?m)^\[  SKIPPED \] (\w+)$", text))
+            sorted(set(re.findall(r"(?m)^\[  SKIPPED \] (\w+)$", text))))
 
 
 def outcomes(path):

@@ -39,9 +39,12 @@ LONG = os.environ.get("REC_LONG") == "1"
 GO_CACHE = os.environ.get("GOCACHE") or os.path.join(os.path.dirname(REC), "tests", "go-cache")
 
 
-def only_long(test):
-    """A test of the long set alone: elsewhere there is none."""
-    return test if LONG else None
+def only_where(is_there):
+    """A test of some hardware or of the long set: elsewhere there is none."""
+    return lambda test: test if is_there else None
+
+
+only_long = only_where(LONG)
 
 
 def figure(quick, long):

@@ -66,7 +66,9 @@ class Stacks(corpus.Case):
                   for stack in stacks]
         self.assertTrue(any(names[:len(whole)] == whole for names in places), places)
 
+    @rec.only_where(os.path.exists("/sys/bus/event_source/devices/cpu/caps/branches"))
     def test_branch_records(self):
+        """Of processors that have them; tests/unit/perfdata/test_records.c reads made ones."""
         self.compare(self.perf_record("--call-graph", "lbr", program=self.build("-fno-omit-frame-pointer")))
 
     def compare_dwarf(self, *options, stack_bytes=8192, minimum=20, **how):
