@@ -203,7 +203,7 @@ class OneTimer(Kernel):
         weights = self.weights(self.recorded(*self.DD, rec_options=["--kernel"]))
         whole = [weight for weight in weights if abs(weight - self.PERIOD_NS) < 0.01 * self.PERIOD_NS]
         self.assertGreater(len(weights), 50)
-        self.assertGreaterEqual(len(whole), 0.9 * len(weights), weights)
+        self.assertGreater(len(whole), 0.5 * len(weights), weights)  # less than 0.1 by a timer of their own
 
     def test_a_timer_of_their_own_without_the_tracepoint(self):
         """tracefs is for root; the kernel's addresses and samples are for others with two capabilities, too."""
