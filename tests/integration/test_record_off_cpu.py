@@ -316,9 +316,9 @@ class OffCpu(rec.Case):
         self.assertEqual(run.summary["off_cpu.method"], "schedstat")
 
     def test_waits_alone_cost_little_while_the_program_waits(self):
-        run, _ = self.recorded_waits("sleep", "1.5", options=("--off-cpu-only",))
-        both, _ = self.recorded_waits("sleep", "1.5")
-        self.assertLess(int(run.summary["launcher_cpu_ns"]), 3 * int(both.summary["launcher_cpu_ns"]))
+        costs = {options: min(int(self.recorded_waits("sleep", "1", options=options)[0].summary["launcher_cpu_ns"])
+                              for _ in range(3)) for options in (("--off-cpu-only",), ())}
+        self.assertLess(costs[("--off-cpu-only",)], 3 * costs[()])
 
     def test_threads_that_wait_wake_the_recorder_seldom(self):
         """Samples of waits are no activity of the program. Counted as activity, they caused 8 rounds a second."""
@@ -378,9 +378,9 @@ class OffCpu(rec.Case):
         count = {key: int(run.summary["off_cpu." + key])
                  for key in ("switches", "lost_records", "filled_ns", "lost_ns", "storm")}
         self.assert_nothing_is_lost(run)
-        self.assertEqual(count["lost_ns"], 0)
-        self.assertGreater(count["lost_records"], 0)
-        self.assertGreater(count["filled_ns"], 0)
+        self.assertEqual(count["lost_ns"], 0, count)
+        self.assertGreater(count["lost_records"], 0, count)
+        self.assertGreater(count["filled_ns"], 0, count)
         if count["switches"] + count["lost_records"] > 4 * 55000:  # on a busy machine, it is none
             self.assertGreater(count["storm"], 27000)
             self.assertIn(b"after a storm of", stderr)
