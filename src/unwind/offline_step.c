@@ -176,17 +176,21 @@ static enum unwind_result step_by_frame_pointer(struct offline_walk *walk,
     return UNWIND_OK;
 }
 
-static bool step_out_of_entered_code(struct offline_walk *walk, struct stack_frame *frame)
+/* UNWIND_NO_ROW: the code was not entered in such a way. */
+static enum unwind_result step_out_of_entered_code(struct offline_walk *walk,
+                                                   struct stack_frame *frame)
 {
     if (!walk->map->code || !keeps_sp(walk))
-        return false;
+        return UNWIND_NO_ROW;
     struct caller caller = entered_code_caller(walk->map->code, frame, walk->stack);
     if (caller.evidence == CALLER_NONE)
-        return false;
-    *frame = caller.frame;
+        return UNWIND_NO_ROW;
     walk->evidence = caller.evidence;
     walk->leads_nowhere = false;
-    return true;
+    if (caller.evidence == CALLER_BEYOND)
+        return UNWIND_OFF_STACK;
+    *frame = caller.frame;
+    return UNWIND_OK;
 }
 
 static enum unwind_result step_without_cfi(struct offline_walk *walk, struct stack_frame *frame,
@@ -194,6 +198,7 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
 {
     struct caller caller = search_caller(walk, frame);
     struct stack_frame by_fp = *frame;
+    enum unwind_result result;
     walk->evidence = caller.evidence;
     switch (caller.evidence) {
     case CALLER_IS_ROOT:
@@ -205,8 +210,9 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
         *is_signal_frame = !frame->is_return_address;
         return UNWIND_OK;
     case CALLER_GUESSED: /* but the caller may lie in code newer than the map */
-        if (step_out_of_entered_code(walk, frame))
-            return UNWIND_OK;
+        result = step_out_of_entered_code(walk, frame);
+        if (result != UNWIND_NO_ROW)
+            return result;
         (void)step_by_frame_pointer(walk, &by_fp);
         return UNWIND_NO_ROW;
     case CALLER_BEYOND:
@@ -215,8 +221,11 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
     case CALLER_NONE:
         break;
     }
-    enum unwind_result result = step_by_frame_pointer(walk, frame);
-    return result != UNWIND_OK && step_out_of_entered_code(walk, frame) ? UNWIND_OK : result;
+    result = step_by_frame_pointer(walk, frame);
+    if (result == UNWIND_OK || result == UNWIND_END)
+        return result;
+    enum unwind_result entered = step_out_of_entered_code(walk, frame);
+    return entered == UNWIND_NO_ROW ? result : entered;
 }
 
 /* Whether FP is known after a step by this rule. */

@@ -197,6 +197,19 @@ class Callers(rec.Case):
         self.assertGreater(run.count("cut.stack-copy"), run.count("samples") / 2, run.summary)
         self.assertEqual(run.count("cut.guess"), 0, run.summary)
 
+    def test_code_entered_by_a_jump_in_a_large_file_is_complete(self):
+        for engine in ("perf-trap", "timer", "perf-ring"):
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                options = ["-q", "-F", "999", f"--engine={engine}"]
+                run = self.recorded(rec.target("entered_code"), "1500", rec_options=options)
+                inside = {stack: weight for stack, weight in run.stacks().items() if "schedule" in stack}
+                self.assertEqual({stack[stack.index("main"):][:2] for stack in inside}, {("main", "schedule")})
+                # First the kernel copies 16 KiB, and only over pages with memory.
+                short = 100 * (run.count("cut.stack-copy") + run.count("cut.stack-page")) / run.count("samples")
+                self.assertGreater(run.complete_percent() + short, 99, run.summary)
+                self.assertLess(short, 50 if engine == "perf-ring" else 0.1, run.summary)
+
     def test_code_changed_at_run_time_gives_no_wrong_stack(self):
         directory = self.new_directory()
         with open(os.path.join(directory, "changes.c"), "w", encoding="utf-8") as file:

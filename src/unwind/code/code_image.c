@@ -10,6 +10,7 @@
 struct code_image {
     struct code_bytes *code; /* pieces are read through a constant image, too */
     uint64_t entry_svma;
+    bool is_entered;
     struct code_tables tables;
 };
 
@@ -86,6 +87,22 @@ int code_image_open(struct code_image **out, const struct elf_file *elf)
     return err;
 }
 
+/* Few functions have an FDE, and one of them enters the rest. Of a large file's many functions the
+ * code is not read. */
+static bool finds_entry(const struct code_image *image)
+{
+    enum { CODE_OF_A_START = 2048, ENTRY_BYTES_MIN = 4096 };
+    const struct function_starts *starts = &image->tables.starts;
+    struct code_frame frame;
+    if (starts->count > image->code->size / CODE_OF_A_START)
+        return false;
+    for (size_t i = 0; i < starts->count; i++)
+        if (code_image_entry_frame(image, starts->starts[i].svma, &frame) &&
+            frame.return_bytes >= ENTRY_BYTES_MIN)
+            return true;
+    return false;
+}
+
 int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf)
 {
     struct code_image *image;
@@ -98,10 +115,17 @@ int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf)
         err = code_tables_read(&image->tables, elf);
     if (err == 0)
         err = code_tables_read_starts(&image->tables, elf);
-    if (err != 0)
+    if (err == 0)
+        image->is_entered = finds_entry(image);
+    else
         code_image_close(image);
     *out = err == 0 ? image : NULL;
     return err;
+}
+
+bool code_image_is_entered(const struct code_image *image)
+{
+    return image->is_entered;
 }
 
 bool code_image_has_all_starts(const struct code_image *image)
@@ -190,4 +214,16 @@ uint64_t code_image_find(const struct code_image *image, const struct code_name 
 bool code_image_defines(const struct code_image *image, const struct code_name *name, uint64_t svma)
 {
     return code_symbols_have(&image->tables.symbols, name, svma);
+}
+
+bool code_image_entry_frame(const struct code_image *image, uint64_t start_svma,
+                            struct code_frame *frame)
+{
+    enum { FUNCTION_BYTES_MAX = 256 };
+    size_t size;
+    const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
+    const struct machine_code *machine = image->tables.machine;
+    size_t jump = machine->first_indirect_jump(code, size);
+    *frame = jump > 0 ? machine->frame_at(code, jump) : (struct code_frame){0};
+    return frame->is_known;
 }

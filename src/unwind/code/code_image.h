@@ -28,6 +28,9 @@ int code_image_open_in_pieces(struct code_image **out, struct elf_file *elf);
 void code_image_close(struct code_image *image);
 /* Whether the starts of all functions without CFI are known. */
 bool code_image_has_all_starts(const struct code_image *image);
+/* Whether nearly all code of a file in pieces has neither CFI nor symbols, and a function with a
+ * large frame enters code by a jump: a stripped Haskell program. */
+bool code_image_is_entered(const struct code_image *image);
 /* Whether the image has the start of the function without CFI around svma: all starts, or a symbol
  * with a size. */
 bool code_image_knows_start(const struct code_image *image, uint64_t svma);
@@ -56,6 +59,11 @@ struct code_function {
 /* The function around svma: from the last start at or below. False: no start there. */
 bool code_image_function(const struct code_image *image, uint64_t svma,
                          struct code_function *function);
+
+/* The frame of a function that sets it up and jumps through a register or memory, without a branch
+ * before. False: another function. */
+bool code_image_entry_frame(const struct code_image *image, uint64_t start_svma,
+                            struct code_frame *frame);
 
 /* The entry point of the program or loader. */
 uint64_t code_image_entry_svma(const struct code_image *image);

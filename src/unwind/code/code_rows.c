@@ -210,11 +210,13 @@ static int fill_gap(const struct code_image *image, const struct cfi_rows *cfi, 
 }
 
 /* A file in pieces: code is read by the thread of the caller search alone, so no function is
- * followed. */
+ * followed. The caller of code that was entered needs no start of a function. */
 static int mark_gap(const struct code_image *image, const struct cfi_rows *cfi, uint64_t start,
                     uint64_t end, struct compiled_rows *out)
 {
     uint64_t at_svma = cfi->base_svma + start, part_end_svma = cfi->base_svma + end;
+    if (code_image_is_entered(image))
+        return append(out, (uint32_t)start, row_rule(ROW_SEARCH, ROW_FP_SAME, 0));
     int err = append(out, (uint32_t)start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
     while (err == 0 && code_image_sized_part(image, &at_svma, &part_end_svma)) {
         err =
@@ -228,11 +230,12 @@ static int mark_gap(const struct code_image *image, const struct cfi_rows *cfi, 
     return err;
 }
 
-/* Whether a function starts in the range: padding between functions needs no rows. */
+/* Whether a function may start in the range: padding between functions needs no rows. */
 static bool has_start(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
 {
     struct code_function function;
-    return code_image_function(image, end_svma - 1, &function) && function.start_svma >= start_svma;
+    return code_image_is_entered(image) || (code_image_function(image, end_svma - 1, &function) &&
+                                            function.start_svma >= start_svma);
 }
 
 int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t start, uint64_t end,

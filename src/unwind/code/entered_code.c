@@ -26,18 +26,6 @@ static uint64_t entry_sp(const struct code_map *map, const struct stack_frame *c
     return sp + code_image_machine(place.image)->cleanup_bytes(code, size);
 }
 
-/* Whether the function sets up a frame of these bytes and jumps through a register or memory. */
-static bool jumps_with(const struct code_image *image, uint64_t start_svma, uint64_t bytes,
-                       struct code_frame *frame)
-{
-    size_t size;
-    const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
-    const struct machine_code *machine = code_image_machine(image);
-    size_t jump = machine->first_indirect_jump(code, size);
-    *frame = jump > 0 ? machine->frame_at(code, jump) : (struct code_frame){0};
-    return frame->is_known && frame->return_bytes == bytes;
-}
-
 static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t bytes,
                        struct code_frame *frame)
 {
@@ -49,7 +37,8 @@ static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t byt
         return false;
     struct code_branch call =
         code_image_machine(place.image)->call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
-    return call.kind == BRANCH_DIRECT && jumps_with(place.image, call.svma, bytes, frame);
+    return call.kind == BRANCH_DIRECT && code_image_entry_frame(place.image, call.svma, frame) &&
+           frame->return_bytes == bytes;
 }
 
 /* The frame of the function that entered the code, if it was called before the return address. */
@@ -73,6 +62,13 @@ static bool is_entry(const struct entry_search *s, uint64_t word, uint64_t bytes
     return frame->is_known;
 }
 
+static bool is_of_file(const struct code_map *map, const struct stack_frame *callee)
+{
+    struct code_place place;
+    const uint64_t pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
+    return map->find(map->context, pc, &place) && place.image;
+}
+
 struct caller entered_code_caller(const struct code_map *map, const struct stack_frame *callee,
                                   const struct stack_view *stack)
 {
@@ -80,8 +76,9 @@ struct caller entered_code_caller(const struct code_map *map, const struct stack
     struct caller caller = {.evidence = CALLER_NONE, .frame.is_return_address = true};
     struct unwind_regs *regs = &caller.frame.regs;
     struct code_frame frame;
-    for (uint64_t at = 0; s.sp % sizeof(regs->pc) == 0 && at < FRAME_BYTES_MAX &&
-                          caller_cache_may_look(map->cache, sizeof(regs->pc));
+    uint64_t at = 0;
+    for (; s.sp % sizeof(regs->pc) == 0 && at < FRAME_BYTES_MAX &&
+           caller_cache_may_look(map->cache, sizeof(regs->pc));
          at += sizeof(regs->pc)) {
         if (!stack_load(stack, s.sp + at, &regs->pc) || !is_entry(&s, regs->pc, at, &frame))
             continue;
@@ -91,5 +88,7 @@ struct caller entered_code_caller(const struct code_map *map, const struct stack
         caller.evidence = CALLER_PLAUSIBLE;
         return caller;
     }
+    if (at == FRAME_BYTES_MAX && is_of_file(map, callee) && stack->hi - s.sp < FRAME_BYTES_MAX)
+        caller.evidence = CALLER_BEYOND;
     return caller;
 }

@@ -20,6 +20,7 @@
 
 #include "unwind/code/caller_search.h"
 
-/* Evidence CALLER_PLAUSIBLE or CALLER_NONE. Looks through 18 KiB of stack. */
+/* Evidence CALLER_PLAUSIBLE, CALLER_NONE, or, for code of a file, CALLER_BEYOND: the bytes of the
+ * stack end before. Looks through 18 KiB of stack. */
 struct caller entered_code_caller(const struct code_map *map, const struct stack_frame *callee,
                                   const struct stack_view *stack);

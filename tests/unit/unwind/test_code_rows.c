@@ -172,12 +172,13 @@ static void the_end_of_a_fiber_is_a_root(void **state)
     close_program(&p);
 }
 
-/* The address by nm; large_unnamed() lies behind the function without a symbol. */
-static uint64_t svma_by_nm(const char *name)
+/* The address by nm. */
+static uint64_t svma_by_nm(const char *program, const char *name)
 {
     char line[512], found[256];
     uint64_t svma = 0, at;
-    FILE *nm = popen("nm " TARGETS_DIR "/large_code", "r");
+    (void)snprintf(line, sizeof(line), "nm " TARGETS_DIR "/%s", program);
+    FILE *nm = popen(line, "r");
     assert_non_null(nm);
     while (fgets(line, sizeof(line), nm))
         if (sscanf(line, "%" SCNx64 " %*c %255s", &at, found) == 2 && strcmp(found, name) == 0)
@@ -191,16 +192,18 @@ static uint64_t svma_by_nm(const char *name)
 static void a_large_file_is_searched_where_symbols_have_sizes(void **state)
 {
     (void)state;
-    const uint64_t kernel_svma = svma_by_nm("large_kernel");
-    const uint64_t unnamed_svma = svma_by_nm("large_unnamed") - 8;
+    /* Before large_unnamed() lies the function without a symbol. */
+    const uint64_t kernel_svma = svma_by_nm("large_code", "large_kernel");
+    const uint64_t unnamed_svma = svma_by_nm("large_code", "large_unnamed") - 8;
     struct program p = {.elf = open_real_file(TARGETS_DIR "/large_code")};
     assert_non_null(p.elf);
     assert_int_equal(unwind_module_open_lazy(&p.module, p.elf, UINT64_MAX, NULL, NULL), 0);
     assert_int_equal(code_image_open_in_pieces(&p.image, open_real_file(TARGETS_DIR "/large_code")),
                      0);
+    assert_false(code_image_is_entered(p.image));
     assert_true(code_image_knows_start(p.image, kernel_svma + 8));
     assert_false(code_image_knows_start(p.image, unnamed_svma));
-    assert_false(code_image_knows_start(p.image, svma_by_nm("Builtins_made_up")));
+    assert_false(code_image_knows_start(p.image, svma_by_nm("large_code", "Builtins_made_up")));
     p.base_svma = unwind_module_base_svma(p.module);
     const uint32_t kernel = (uint32_t)(kernel_svma - p.base_svma);
     const uint32_t start = kernel / ROW_PIECE_BYTES * ROW_PIECE_BYTES;
@@ -216,6 +219,33 @@ static void a_large_file_is_searched_where_symbols_have_sizes(void **state)
     assert_int_equal(code_rows_fill(p.image, p.base_svma, kernel - 16, kernel + 16, &p.rows), 0);
     assert_int_equal(p.rows.count, 2);
     assert_int_equal(row_kind(p.rows.rows[1].rule), ROW_SEARCH);
+    close_program(&p);
+}
+
+/* Callers of entered code need no start: all code without CFI is searched, also without symbols. */
+static void a_large_file_is_searched_where_a_function_enters_code(void **state)
+{
+    (void)state;
+    const uint64_t enter_svma = svma_by_nm("entered_code", "enter");
+    struct program p = {.elf = open_real_file(TARGETS_DIR "/entered_code")};
+    assert_non_null(p.elf);
+    assert_int_equal(unwind_module_open_lazy(&p.module, p.elf, UINT64_MAX, NULL, NULL), 0);
+    assert_int_equal(
+        code_image_open_in_pieces(&p.image, open_real_file(TARGETS_DIR "/entered_code")), 0);
+    assert_true(code_image_is_entered(p.image));
+    assert_false(code_image_knows_start(p.image, enter_svma - 4096));
+    p.base_svma = unwind_module_base_svma(p.module);
+    const uint32_t enter = (uint32_t)(enter_svma - p.base_svma);
+    const uint32_t start = enter / ROW_PIECE_BYTES * ROW_PIECE_BYTES;
+    assert_int_equal(unwind_module_compile(p.module, start, start + ROW_PIECE_BYTES, &p.rows), 0);
+    assert_int_equal(code_rows_fill(p.image, p.base_svma, start, start + ROW_PIECE_BYTES, &p.rows),
+                     0);
+    assert_int_equal(row_kind(rule_at(&p.rows, enter - 1)), ROW_SEARCH);
+    assert_int_equal(row_kind(rule_at(&p.rows, enter)), ROW_SP);
+    p.rows.count = 0; /* a piece without CFI and without a start */
+    assert_int_equal(code_rows_fill(p.image, p.base_svma, 1 << 20, 2 << 20, &p.rows), 0);
+    assert_int_equal(p.rows.count, 1);
+    assert_int_equal(row_kind(p.rows.rows[0].rule), ROW_SEARCH);
     close_program(&p);
 }
 
@@ -240,6 +270,7 @@ int main(void)
         cmocka_unit_test(cfi_wins_over_code),
         cmocka_unit_test(the_end_of_a_fiber_is_a_root),
         cmocka_unit_test(a_large_file_is_searched_where_symbols_have_sizes),
+        cmocka_unit_test(a_large_file_is_searched_where_a_function_enters_code),
         cmocka_unit_test(a_program_without_cfi_has_rows_and_a_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
