@@ -22,15 +22,18 @@ static bool is_made_stack(const struct ring_unwinder *unwinder, const struct rin
     return process->has_fibers;
 }
 
-/* The walk needs bytes behind the copy. In a page fault at SP, the kernel copies nothing. */
+/* The walk needs bytes behind the copy. The kernel copies nothing where SP's page has no memory: in
+ * a page fault, and for long in a frame reserved for callees that have not been called. */
 static enum record_cut cut_of_copy(struct ring_unwinder *unwinder, const struct ring_record *record,
                                    const struct stack_view *stack)
 {
-    if (record->is_stack_full || record->stack_bytes == 0)
+    if (record->is_stack_full)
         return RECORD_CUT_STACK_COPY;
     bool is_absent =
         stack_pages_request(&unwinder->pages, (pid_t)record->pid, stack->hi, record->time_ns);
-    return is_absent ? RECORD_CUT_STACK_PAGE : RECORD_CUT_NO_CFI;
+    if (is_absent)
+        return RECORD_CUT_STACK_PAGE;
+    return record->stack_bytes == 0 ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
 }
 
 static enum record_cut cut_of(struct ring_unwinder *unwinder, enum offline_end end,
