@@ -259,22 +259,60 @@ int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struc
     return 0;
 }
 
-void elf_release_file(struct elf_file *elf)
+static void free_sections(struct elf_file *elf)
 {
-    if (elf->fd >= 0)
-        close(elf->fd);
-    elf->fd = -1;
     buffer_free(&elf->names);
     free(elf->sections);
     elf->sections = NULL;
     elf->section_count = elf->section_capacity = 0;
 }
 
+static bool is_code(const struct elf_segment *segment)
+{
+    return segment->type == PT_LOAD && segment->flags & PF_X;
+}
+
+static void keep_code_segments(struct elf_file *elf)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < elf->segment_count; i++)
+        if (is_code(&elf->segments[i]))
+            elf->segments[kept++] = elf->segments[i];
+    struct elf_segment *fewer = kept ? realloc(elf->segments, kept * sizeof(*elf->segments)) : NULL;
+    if (kept == 0)
+        free(elf->segments);
+    if (kept == 0 || fewer) {
+        elf->segments = fewer;
+        elf->segment_capacity = kept;
+    }
+    elf->segment_count = kept;
+}
+
+void elf_release_file(struct elf_file *elf)
+{
+    if (elf->fd >= 0)
+        close(elf->fd);
+    elf->fd = -1;
+    free_sections(elf);
+    buffer_free(&elf->interpreter);
+    keep_code_segments(elf);
+}
+
+size_t elf_released_bytes(const struct elf_file *elf)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < elf->segment_count; i++)
+        kept += is_code(&elf->segments[i]);
+    return sizeof(*elf) + elf->image.capacity + kept * sizeof(*elf->segments);
+}
+
 void elf_close(struct elf_file *elf)
 {
     if (!elf)
         return;
-    elf_release_file(elf);
+    if (elf->fd >= 0)
+        close(elf->fd);
+    free_sections(elf);
     buffer_free(&elf->image);
     buffer_free(&elf->interpreter);
     free(elf->segments);

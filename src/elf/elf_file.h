@@ -45,8 +45,11 @@ int elf_open_large(struct elf_file **out, int fd, struct error *error);
 /* Opens a copy of a loaded image in memory (the vDSO): offsets are relative to the first
  * segment. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
-/* Closes the descriptor and frees the sections: the header, notes and segments remain available. */
+/* Closes the descriptor and frees what load biases do not need: the header, notes and executable
+ * segments remain available. */
 void elf_release_file(struct elf_file *elf);
+/* Bytes of memory after elf_release_file(). */
+size_t elf_released_bytes(const struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 
 uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, … */

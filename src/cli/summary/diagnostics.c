@@ -356,12 +356,13 @@ static void find_left_out(struct diagnostic_list *list, const struct record_summ
             "end there",
             format_count(files).text);
     if (tables)
-        diagnostic_add(list, DIAGNOSTIC_PERCENT_MIN,
-                       "%s mapped files have more unwind tables than rec reads, so stacks may end "
-                       "there; raise the limit with %s=SIZE (half of SIZE is for unwind tables, "
-                       "now %s)",
-                       format_count(tables).text, budget_option(BUDGET_TABLE_BYTES),
-                       format_bytes(budget_amount(BUDGET_TABLE_BYTES)).text);
+        diagnostic_add(
+            list, DIAGNOSTIC_PERCENT_MIN,
+            "%s mapped files have more headers and unwind tables than rec reads, so stacks may end "
+            "there; raise the limit with %s=SIZE (half of SIZE is for these, "
+            "now %s)",
+            format_count(tables).text, budget_option(BUDGET_TABLE_BYTES),
+            format_bytes(budget_amount(BUDGET_TABLE_BYTES)).text);
     if (summary->has_locked_tables)
         diagnostic_add(
             list, DIAGNOSTIC_PERCENT_MIN,

@@ -73,8 +73,10 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     summary = good();
     summary.tables_left_out = 2;
     summary.off_cpu.tables_left_out = 3; /* of the same files, mostly */
-    expect_one(&summary, "3 mapped files have more unwind tables than rec reads, so stacks may end "
-                         "there; raise the limit with --memory-limit=SIZE");
+    expect_one(
+        &summary,
+        "3 mapped files have more headers and unwind tables than rec reads, so stacks may end "
+        "there; raise the limit with --memory-limit=SIZE");
     summary = good();
     summary.lost[RECORD_LOST_NO_THREAD] = 2500;
     expect_one(&summary, "lost 20.0 % of the samples (no-thread): in starting or ending threads");

@@ -7,6 +7,8 @@
 
 #include "base/budget.h"
 
+#include <elf.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,15 +50,14 @@ static int tear_down(void **state)
 static struct known_module *add(struct fixture *fixture, size_t cells, uint32_t users)
 {
     struct module_cache *store = fixture->store;
-    struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
-    assert_non_null(place);
-    struct known_module *module = *place = calloc(1, sizeof(*module));
+    struct known_module *module = calloc(1, sizeof(*module));
     assert_non_null(module);
     module->path = strdup("/made/up");
+    assert_int_equal(module_set_add(&store->set, module), 0);
     assert_int_equal(row_allocator_take(&store->room, &module->blocks, cells, &module->index_first),
                      0);
     module->users = users;
-    module->last_use = ++store->uses;
+    module->last_use = ++store->set.uses;
     module->state = MODULE_READ;
     return module;
 }
@@ -159,9 +160,9 @@ static void what_nobody_uses_makes_room_the_oldest_first(void **state)
     const struct known_module *module = read_program(fixture);
     assert_int_equal(module->state, MODULE_READ);
     assert_int_equal(module->index_first, ROW_BLOCK_CELLS);
-    assert_int_equal(fixture->store->count, 3);
-    assert_ptr_equal(fixture->store->modules[1], module);
-    assert_ptr_equal(fixture->store->modules[2], newer);
+    assert_int_equal(fixture->store->set.count, 3);
+    assert_ptr_equal(fixture->store->set.modules[1], module);
+    assert_ptr_equal(fixture->store->set.modules[2], newer);
 }
 
 /* A program may load a thousand plugins, and unload them. */
@@ -171,14 +172,14 @@ static void a_crowd_that_was_in_use_does_not_stay(void **state)
     for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
         add(fixture, 1, 1);
     read_program(fixture);
-    assert_int_equal(fixture->store->count, 3 * MODULES_KEPT + 1);
+    assert_int_equal(fixture->store->set.count, 3 * MODULES_KEPT + 1);
     for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
-        known_module_release(fixture->store->modules[i]);
+        known_module_release(fixture->store->set.modules[i]);
     const struct rights own = {0};
     const struct mapped_file another = {
         .pid = getpid(), .path = "/nowhere", .inode = 1, .rights = &own};
     assert_non_null(module_cache_get(fixture->store, &another));
-    assert_int_equal(fixture->store->count, MODULES_KEPT);
+    assert_int_equal(fixture->store->set.count, MODULES_KEPT);
 }
 
 static void what_is_in_use_stays(void **state)
@@ -188,7 +189,7 @@ static void what_is_in_use_stays(void **state)
     const struct known_module *module = read_program(fixture);
     assert_int_equal(module->state, MODULE_NO_ROOM);
     assert_non_null(module->unwind); /* the launcher can walk through it all the same */
-    assert_int_equal(fixture->store->count, 2);
+    assert_int_equal(fixture->store->set.count, 2);
 }
 
 /* Not before the pause is over. */
@@ -285,7 +286,7 @@ static bool is_read_for_gap(const struct known_module *program, uint64_t svma, u
     const struct compiled_rows rows = {.rows = of_piece, .count = 3};
     struct known_module large = *program;
     large.is_searched = false;
-    return needs_symbols(&large, &rows, start + ROW_PIECE_BYTES);
+    return module_code_is_needed(&large, &rows, start + ROW_PIECE_BYTES);
 }
 
 static void code_of_large_programs_is_not_read_for_their_start_files(void **state)
@@ -306,7 +307,7 @@ static void hold_tables_to_limit(struct fixture *fixture, const char *directory,
 {
     enum { FILES = 3 };
     const bool is_of_others = uid != 0 && geteuid() == 0;
-    const uint64_t *bytes = &fixture->store->budget.cfi_bytes[is_of_others];
+    const uint64_t *bytes = &fixture->store->budget.held_bytes[is_of_others];
     struct known_module *modules[FILES];
     char path[64];
     for (int i = 0; i < FILES; i++) {
@@ -315,7 +316,7 @@ static void hold_tables_to_limit(struct fixture *fixture, const char *directory,
         if (modules[i]->state == MODULE_UNREAD)
             module_cache_read(fixture->store, modules[i]);
         assert_int_equal(modules[i]->state, i ? MODULE_NO_ROOM : MODULE_READ);
-        assert_in_range(*bytes, 30 << 20, CFI_BYTES_MAX);
+        assert_in_range(*bytes, 30 << 20, FILE_BYTES_MAX);
     }
     const struct left_out left_out = module_cache_left_out(fixture->store);
     assert_int_equal(is_of_others ? left_out.files : left_out.tables, 2);
@@ -338,13 +339,93 @@ static void unwind_tables_have_a_limit_together_and_another_one_for_other_users(
         "do objcopy --add-section .debug_frame=zeros " PROGRAM " $i; done",
         directory, directory, OTHER, OTHER, OTHER);
     assert_int_equal(system(command), 0);
-    budget_set(BUDGET_TABLE_BYTES, CFI_BYTES_MAX);
+    budget_set(BUDGET_TABLE_BYTES, FILE_BYTES_MAX);
     if (geteuid() == 0)
         hold_tables_to_limit(fixture, directory, OTHER);
     hold_tables_to_limit(fixture, directory, 0);
     budget_set(BUDGET_TABLE_BYTES, default_bytes);
     snprintf(command, sizeof(command), "rm -r %s", directory);
     assert_int_equal(system(command), 0);
+}
+
+/* A library of 1024 segments with these flags. */
+static void write_segments(const char *path, uint32_t flags)
+{
+    enum { SEGMENTS = 1024 };
+    static struct {
+        Elf64_Ehdr header;
+        Elf64_Phdr segments[SEGMENTS];
+    } library;
+    library.header = (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB},
+                                  .e_machine = EM_X86_64,
+                                  .e_phoff = sizeof(library.header),
+                                  .e_phentsize = sizeof(*library.segments),
+                                  .e_phnum = SEGMENTS};
+    for (int i = 0; i < SEGMENTS; i++)
+        library.segments[i] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = flags, .p_filesz = 4096};
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(&library, sizeof(library), 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* All are in use: 41 KiB each where all segments stay in memory. */
+static void get_all_names(struct fixture *fixture, const char *path, const char *directory,
+                          int names)
+{
+    struct stat status;
+    char name[64];
+    assert_int_equal(stat(path, &status), 0);
+    const struct rights own = {0};
+    for (int i = 0; i < names; i++) {
+        snprintf(name, sizeof(name), "%s/%d", directory, i);
+        assert_int_equal(link(path, name), 0);
+        const struct mapped_file file = {.pid = getpid(),
+                                         .path = name,
+                                         .device = status.st_dev,
+                                         .inode = status.st_ino,
+                                         .rights = &own};
+        const struct known_module *module = module_cache_get(fixture->store, &file);
+        assert_true(!module || module->users == 1);
+    }
+}
+
+static size_t memory_for_names(const char *path, const char *directory, int names,
+                               uint64_t *left_out)
+{
+    struct fixture *fixture;
+    char command[128];
+    snprintf(command, sizeof(command), "rm -f %s/[0-9]*", directory);
+    set_up((void **)&fixture);
+    const size_t before = mallinfo2().uordblks;
+    get_all_names(fixture, path, directory, names);
+    const size_t bytes = mallinfo2().uordblks - before;
+    *left_out = module_cache_left_out(fixture->store).tables;
+    tear_down((void **)&fixture);
+    assert_int_equal(system(command), 0);
+    return bytes;
+}
+
+static void headers_of_all_files_have_a_limit_together(void **state)
+{
+    enum { NAMES = 600, LIMIT = 16 << 20 };
+    const uint64_t held = LIMIT - HEADERS_SHARE * 1024 * sizeof(struct elf_segment);
+    (void)state;
+    const uint64_t default_bytes = budget_amount(BUDGET_TABLE_BYTES);
+    char directory[] = "/tmp/rec-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/segments", directory);
+    uint64_t left_out;
+    budget_set(BUDGET_TABLE_BYTES, LIMIT);
+    write_segments(path, PF_R);
+    assert_in_range(memory_for_names(path, directory, NAMES, &left_out), 0, LIMIT);
+    assert_int_equal(left_out, 0);
+    write_segments(path, PF_R | PF_X);
+    assert_in_range(memory_for_names(path, directory, NAMES, &left_out), held, LIMIT);
+    assert_in_range(left_out, NAMES - LIMIT / (1024 * sizeof(struct elf_segment)), NAMES - 1);
+    budget_set(BUDGET_TABLE_BYTES, default_bytes);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 int main(void)
@@ -362,6 +443,7 @@ int main(void)
         TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
         TEST(files_of_a_user_without_time_wait_for_another_user),
         TEST(unwind_tables_have_a_limit_together_and_another_one_for_other_users),
+        cmocka_unit_test(headers_of_all_files_have_a_limit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

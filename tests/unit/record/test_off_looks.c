@@ -93,8 +93,8 @@ static void wait_for_files(struct fixture *f)
     assert_in_range(process->files_due_ns, 1, monotonic_ns() + 1000000000);
     process->files_due_ns = 1;
     process->map_due_ns = 0;
-    for (size_t i = 0; i < f->looks.modules.cache->count; i++)
-        f->looks.modules.cache->modules[i]->pause_end_ns = 0;
+    for (size_t i = 0; i < f->looks.modules.cache->set.count; i++)
+        f->looks.modules.cache->set.modules[i]->pause_end_ns = 0;
 }
 
 static size_t mappings_with_build_id(struct fixture *f)

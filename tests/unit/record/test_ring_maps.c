@@ -56,8 +56,8 @@ static void set_time_left(struct fixture *f, int64_t left_ns)
 static void wait_for_files(struct fixture *f)
 {
     f->round.now_ns = f->process.files_due_ns;
-    for (size_t i = 0; i < f->modules.cache->count; i++)
-        f->modules.cache->modules[i]->pause_end_ns = 0;
+    for (size_t i = 0; i < f->modules.cache->set.count; i++)
+        f->modules.cache->set.modules[i]->pause_end_ns = 0;
     ring_maps_read_files(&f->maps, &f->process, 1);
 }
 

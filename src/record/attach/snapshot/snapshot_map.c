@@ -26,7 +26,7 @@ static int enter(struct process_map *map, struct ring_modules *modules, struct p
                                       .path = listed->path};
     listed->path = NULL;
     if (mapping.is_file)
-        (void)process_mapping_resolve(&mapping, modules->cache, pid, rights);
+        process_mapping_resolve(&mapping, modules->cache, pid, rights);
     return ring_map_put(map, &mapping);
 }
 

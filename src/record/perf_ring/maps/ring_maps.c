@@ -18,12 +18,11 @@ static bool is_file(const char *path)
     return (path[0] == '/' && strncmp(path, "//", 2) != 0) || strcmp(path, "[vdso]") == 0;
 }
 
-static int resolve(struct ring_maps *maps, const struct ring_process *process,
-                   struct process_mapping *mapping)
+static void resolve(struct ring_maps *maps, const struct ring_process *process,
+                    struct process_mapping *mapping)
 {
-    return process_mapping_resolve(mapping, maps->modules->cache,
-                                   living_task_find(process->process.pid),
-                                   &process->process.rights);
+    process_mapping_resolve(mapping, maps->modules->cache, living_task_find(process->process.pid),
+                            &process->process.rights);
 }
 
 /* Takes over the reference to the path. Files beyond the budget are not opened. */
@@ -35,7 +34,7 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
                                       strlen(mapping->path), maps->round->now_ns);
     if (mapping->is_file && has_room) {
         proc_rights_lower(&process->process.rights, process->process.pid);
-        (void)resolve(maps, process, mapping);
+        resolve(maps, process, mapping);
         if (mapping->awaits_file)
             ring_process_put_off_files(process, maps->round->now_ns);
     }
@@ -49,7 +48,10 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
 static void open_file(struct ring_maps *maps, struct ring_process *process,
                       struct process_mapping *mapping, uint64_t time_ns)
 {
-    if (mapping->awaits_file && resolve(maps, process, mapping) == 0 && mapping->module)
+    if (!mapping->awaits_file)
+        return;
+    resolve(maps, process, mapping);
+    if (mapping->module)
         mapping_record_write(maps->file, process->process.pid, mapping, time_ns); /* the build-id */
 }
 

@@ -82,7 +82,7 @@ static int resolve(struct module_cache *modules, struct process_map *map, struct
         err = add_mapping(map, &job->mappings.mappings[i]);
     for (size_t i = 0; err == 0 && i < map->count; i++)
         if (map->mappings[i].is_file)
-            err = process_mapping_resolve(&map->mappings[i], modules, job->pid, &job->rights);
+            process_mapping_resolve(&map->mappings[i], modules, job->pid, &job->rights);
     note_sampler(map);
     for (size_t i = 0; i < map->count; i++)
         process_map_note_jit(map, &map->mappings[i]);

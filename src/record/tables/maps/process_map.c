@@ -5,7 +5,6 @@
 #include "record/tables/maps/map_path.h"
 #include "wire/records.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void process_map_release(struct process_map *map)
@@ -20,8 +19,8 @@ void process_map_release(struct process_map *map)
     free(map);
 }
 
-int process_mapping_resolve(struct process_mapping *mapping, struct module_cache *modules,
-                            pid_t pid, const struct rights *rights)
+void process_mapping_resolve(struct process_mapping *mapping, struct module_cache *modules,
+                             pid_t pid, const struct rights *rights)
 {
     const struct mapped_file file = {.pid = pid,
                                      .path = mapping->path,
@@ -32,14 +31,13 @@ int process_mapping_resolve(struct process_mapping *mapping, struct module_cache
                                      .rights = rights};
     struct known_module *module = module_cache_get(modules, &file);
     if (!module)
-        return -ENOMEM;
+        return;
     mapping->awaits_file = !module->is_opened;
     if (module->elf &&
         elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
         mapping->module = module;
     else
         known_module_release(module);
-    return 0;
 }
 
 void process_map_note_jit(struct process_map *map, const struct process_mapping *mapping)

@@ -14,7 +14,7 @@ struct process_mapping {
     uint64_t device, inode;
     bool is_file;
     bool awaits_file;            /* put off for lack of time: reading_time.h */
-    struct known_module *module; /* NULL: not of an ELF file, as JIT code */
+    struct known_module *module; /* NULL: not of an ELF file, as JIT code, or no memory */
     const char *path;            /* of map_path.h */
 };
 
@@ -35,9 +35,9 @@ struct process_map {
 };
 
 /* Finds or opens the module behind the mapping of a file: sets module, bias and awaits_file.
- * 0 or -ENOMEM. */
-int process_mapping_resolve(struct process_mapping *mapping, struct module_cache *modules,
-                            pid_t pid, const struct rights *rights);
+ * Without memory for a module, the mapping is as of a file other than ELF. */
+void process_mapping_resolve(struct process_mapping *mapping, struct module_cache *modules,
+                             pid_t pid, const struct rights *rights);
 
 /* Widens the range of code that is in no ELF file. */
 void process_map_note_jit(struct process_map *map, const struct process_mapping *mapping);

@@ -87,13 +87,22 @@ bool known_module_open(struct known_module *module, const struct mapped_file *fi
     return is_held;
 }
 
+size_t known_module_bytes(const char *path)
+{
+    return sizeof(struct known_module) + strlen(path) + 1;
+}
+
+size_t known_module_header_bytes(const struct known_module *module)
+{
+    return module->elf ? elf_released_bytes(module->elf) : 0;
+}
+
 void known_module_free(struct known_module *module)
 {
     code_image_close(module->code);
     unwind_module_close(module->unwind);
     elf_close(module->elf);
     free(module->is_requested);
-    free(module->is_filled);
     free(module->path);
     free(module);
 }

@@ -25,11 +25,12 @@ enum module_state {
 };
 
 struct known_module {
+    struct known_module *next; /* module_set.h */
     char *path;
     uint64_t device, inode;
     struct rights rights;         /* used to open the file */
     struct timespec changed;      /* mtime when opened */
-    struct elf_file *elf;         /* NULL: not ELF; used for load biases */
+    struct elf_file *elf;         /* NULL: not ELF, or no room; used for load biases */
     struct unwind_module *unwind; /* atomic; for the collector's unwinding; NULL: no CFI (yet) */
     bool is_searched;             /* callers are searched for in code without CFI */
     struct code_image *code;      /* for that search; NULL: not readable, or no room */
@@ -43,7 +44,7 @@ struct known_module {
     /* atomic, enum module_state; published after all above, except rows */
     uint32_t state;
     uint32_t users;    /* atomic */
-    uint64_t last_use; /* counts calls of module_cache_get() */
+    uint64_t last_use; /* counts uses of all modules */
     /* Atomic. Set by the collector with its request for the CFI, or for the rows of a piece;
      * cleared by the compiler for lack of room: the collector may repeat the request after the
      * pause. */
@@ -53,11 +54,10 @@ struct known_module {
     bool *is_filled;    /* by piece: compiled with the code; the compiler's */
     uint64_t pause_end_ns;
     size_t piece_count;
-    uid_t payers[2];     /* users that pay the time: the first one, and another one if any */
-    bool is_opened;      /* else it waits for time: reading_time.h */
-    bool is_left_out;    /* a part of the file was not read for lack of time or memory */
-    uint64_t cfi_bytes;  /* counted in a limit of the cache: */
-    bool is_cfi_limited; /* of the files of limited users */
+    uid_t payers[2];      /* users that pay the time: the first one, and another one if any */
+    bool is_opened;       /* else it waits for time: reading_time.h */
+    bool is_left_out;     /* a part of the file was not read for lack of time or memory */
+    size_t held_bytes[2]; /* counted in the limits of reading_budget.h */
     bool is_go;
     bool is_sampler;
     /* A walk ending in this range is complete: the entry function, or all of the C library (the
@@ -70,6 +70,9 @@ struct known_module {
  * an unusable file. Returns whether the file can be opened later by its build-id. */
 bool known_module_open(struct known_module *module, const struct mapped_file *file,
                        struct open_file_cache *open_files);
+/* Bytes of memory for the module alone, and for the headers of its file. */
+size_t known_module_bytes(const char *path);
+size_t known_module_header_bytes(const struct known_module *module);
 /* Without the module's blocks. */
 void known_module_free(struct known_module *module);
 

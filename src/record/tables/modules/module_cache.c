@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/containers/array.h"
+#include "record/tables/modules/module_code.h"
+#include "record/tables/modules/module_set.h"
 #include "record/tables/modules/reading_budget.h"
 #include "unwind/code/code_rows.h"
 #include "unwind/rows/compile.h"
@@ -19,6 +21,8 @@
 #define CELLS_WORTH_KEEPING 16384
 /* Pause before a retry after MODULE_NO_ROOM: compiling the rows of a piece takes 0.3 ms. */
 #define NO_ROOM_PAUSE_NS 1000000000
+/* Headers of a file take at most this part of the memory left. */
+enum { HEADERS_SHARE = 256 };
 /* Machine code of all modules together: ffmpeg's libraries without CFI take 30 MiB. */
 #define CODE_BYTES_MAX (UINT64_C(96) << 20)
 
@@ -26,24 +30,26 @@ struct module_cache {
     struct row_allocator room;
     struct compiled_rows scratch; /* of the last piece */
     struct open_file_cache *open_files;
-    struct known_module **modules;
-    size_t count, capacity;
+    struct module_set set;
     uint64_t rows_compiled, cfi_conflicts;
     struct reading_budget budget;
     size_t code_bytes; /* allocated by all code images */
-    uint64_t uses;
 };
 
 int module_cache_open(struct module_cache **out, struct tables *tables,
                       struct open_file_cache *open_files)
 {
-    *out = calloc(1, sizeof(**out));
-    if (!*out)
+    struct module_cache *store = *out = calloc(1, sizeof(*store));
+    if (!store)
         return -ENOMEM;
-    (*out)->room.rows = tables->rows;
-    reading_budget_open(&(*out)->budget);
-    (*out)->open_files = open_files;
-    return 0;
+    store->room.rows = tables->rows;
+    reading_budget_open(&store->budget);
+    store->open_files = open_files;
+    if (module_set_open(&store->set) == 0)
+        return 0;
+    free(store);
+    *out = NULL;
+    return -ENOMEM;
 }
 
 static void module_free(struct module_cache *store, struct known_module *module)
@@ -52,7 +58,7 @@ static void module_free(struct module_cache *store, struct known_module *module)
         return;
     row_allocator_free(&store->room, &module->blocks);
     store->code_bytes -= module->code ? code_image_memory(module->code) : 0;
-    reading_budget_drop_cfi(&store->budget, module);
+    reading_budget_drop(&store->budget, module);
     known_module_free(module);
 }
 
@@ -60,10 +66,10 @@ void module_cache_close(struct module_cache *store)
 {
     if (!store)
         return;
-    for (size_t i = 0; i < store->count; i++)
-        module_free(store, store->modules[i]);
+    for (size_t i = 0; i < store->set.count; i++)
+        module_free(store, store->set.modules[i]);
     compile_free(&store->scratch);
-    free(store->modules);
+    module_set_close(&store->set);
     free(store);
 }
 
@@ -85,19 +91,17 @@ struct left_out module_cache_left_out(const struct module_cache *store)
 /* Evicts the least recently used module of this size range; false: all are in use. */
 static bool forget_oldest(struct module_cache *store, size_t fewest_cells, size_t most_cells)
 {
-    size_t oldest = store->count;
-    for (size_t i = 0; i < store->count; i++) {
-        const struct known_module *module = store->modules[i];
-        if (load_acquire(&module->users) || module->blocks.cells < fewest_cells ||
-            module->blocks.cells > most_cells)
-            continue;
-        if (oldest == store->count || module->last_use < store->modules[oldest]->last_use)
-            oldest = i;
-    }
-    if (oldest == store->count)
-        return false;
-    module_free(store, store->modules[oldest]);
-    store->modules[oldest] = store->modules[--store->count];
+    struct known_module *oldest = module_set_take_oldest(&store->set, fewest_cells, most_cells);
+    module_free(store, oldest);
+    return oldest != NULL;
+}
+
+/* Room for bytes of the present reading: unused modules are evicted. */
+static bool has_room(struct module_cache *store, size_t bytes)
+{
+    while (reading_budget_bytes(&store->budget) < bytes)
+        if (!forget_oldest(store, 0, SIZE_MAX))
+            return false;
     return true;
 }
 
@@ -112,19 +116,33 @@ static int take_cells(struct module_cache *store, struct known_module *module, s
     return err;
 }
 
+/* For a file of 4 GiB of code, 64 KiB. */
+static int make_flags(struct module_cache *store, struct known_module *module)
+{
+    const size_t bytes = module->piece_count * sizeof(*module->is_requested);
+    if (module->is_requested)
+        return 0;
+    if (!has_room(store, 2 * bytes)) {
+        reading_budget_leave_out(&store->budget, module);
+        return -E2BIG;
+    }
+    module->is_requested = calloc(2, bytes);
+    if (!module->is_requested)
+        return -ENOMEM;
+    module->is_filled = module->is_requested + module->piece_count;
+    reading_budget_hold(&store->budget, module, 2 * bytes);
+    return 0;
+}
+
 /* Allocates the index of a module: zeros, no rows compiled yet. */
 static int place_index(struct module_cache *store, struct known_module *module)
 {
     uint32_t text_bytes = unwind_module_text_bytes(module->unwind);
     struct row_buckets buckets = row_index_plan(text_bytes);
     module->piece_count = ((size_t)text_bytes + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
-    if (!module->is_requested)
-        module->is_requested = calloc(module->piece_count, sizeof(*module->is_requested));
-    if (!module->is_filled)
-        module->is_filled = calloc(module->piece_count, sizeof(*module->is_filled));
-    int err = module->is_requested && module->is_filled
-                  ? take_cells(store, module, buckets.count, &module->index_first)
-                  : -ENOMEM;
+    int err = make_flags(store, module);
+    if (err == 0)
+        err = take_cells(store, module, buckets.count, &module->index_first);
     if (err != 0)
         return err;
     module->buckets = buckets;
@@ -163,25 +181,10 @@ static int append_gap(struct compiled_rows *rows, uint32_t start)
     return row ? 0 : -ENOMEM;
 }
 
-static struct code_image *open_code(const struct module_cache *store,
-                                    const struct known_module *module)
-{
-    struct code_image *code = NULL;
-    struct elf_file *elf = module_cache_open_file(store, module);
-    if (elf && !module->is_searched) {
-        (void)code_image_open_in_pieces(&code, elf);
-        return code;
-    }
-    if (elf)
-        (void)code_image_open(&code, elf);
-    elf_close(elf);
-    return code;
-}
-
 /* Once; without room for the code, module->code stays NULL. */
 static void read_code(struct module_cache *store, struct known_module *module)
 {
-    struct code_image *code = open_code(store, module);
+    struct code_image *code = module_code_open(module, store->open_files);
     if (code && store->code_bytes + code_image_memory(code) > CODE_BYTES_MAX) {
         code_image_close(code);
         code = NULL;
@@ -191,32 +194,6 @@ static void read_code(struct module_cache *store, struct known_module *module)
     store_release(&module->code_state, MODULE_READ);
 }
 
-/* Code of the compiler's crtbegin.o, linked behind _start, has neither CFI nor sizes: about 200
- * bytes in each program. */
-static bool is_of_start_files(const struct known_module *module, uint64_t start_svma,
-                              uint64_t bytes)
-{
-    enum { ENTRY_BYTES = 64, START_FILES_BYTES = 256 };
-    const uint64_t behind = start_svma - elf_entry_svma(module->elf);
-    return behind < ENTRY_BYTES && bytes <= START_FILES_BYTES;
-}
-
-/* Whether the piece of a large file may have hand-written functions: code without CFI other than
- * padding between functions. */
-static bool needs_symbols(const struct known_module *module, const struct compiled_rows *rows,
-                          uint64_t end)
-{
-    enum { PADDING_BYTES = 64 }; /* of hand-written functions, at most */
-    bool has_gap = rows->count == 0;
-    for (size_t i = 0; i < rows->count && !has_gap; i++) {
-        const struct row *row = &rows->rows[i];
-        uint64_t bytes = (i + 1 < rows->count ? row[1].start : end) - row->start;
-        has_gap = row_kind(row->rule) == ROW_NONE && bytes > PADDING_BYTES &&
-                  !is_of_start_files(module, module->base_svma + row->start, bytes);
-    }
-    return has_gap && !module->is_searched && !module->is_go && module->code_state != MODULE_READ;
-}
-
 static void compile(struct module_cache *store, struct known_module *module, uint32_t piece)
 {
     struct compiled_rows *rows = &store->scratch;
@@ -224,7 +201,7 @@ static void compile(struct module_cache *store, struct known_module *module, uin
     uint64_t end = (uint64_t)start + ROW_PIECE_BYTES;
     rows->count = 0;
     int err = unwind_module_compile(module->unwind, start, end, rows);
-    if (err == 0 && needs_symbols(module, rows, end))
+    if (err == 0 && module_code_is_needed(module, rows, end))
         read_code(store, module);
     if (err == 0 && module->code)
         err = code_rows_fill(module->code, module->base_svma, start, end, rows);
@@ -257,14 +234,13 @@ static int read_cfi(struct module_cache *store, struct known_module *module,
 {
     int err;
     do
-        err = known_module_read_cfi(module, elf, reading_budget_cfi_bytes(&store->budget),
+        err = known_module_read_cfi(module, elf, reading_budget_bytes(&store->budget),
                                     reading_budget_rule_room(&store->budget));
-    while (err == -E2BIG && reading_budget_is_cfi_held(&store->budget) &&
-           forget_oldest(store, 1, SIZE_MAX));
+    while (err == -E2BIG && forget_oldest(store, 0, SIZE_MAX));
     if (err == -E2BIG)
         reading_budget_leave_out(&store->budget, module);
     if (err == 0)
-        reading_budget_hold_cfi(&store->budget, module);
+        reading_budget_hold(&store->budget, module, unwind_module_bytes(module->unwind));
     return err;
 }
 
@@ -317,11 +293,26 @@ void module_cache_read_code(struct module_cache *store, struct known_module *mod
             module_cache_compile(store, module, (uint32_t)piece);
 }
 
+/* Without room for its headers, the file counts as unusable: a program or library has a few
+ * segments, and files of many leave room for others. */
+static void hold_headers(struct module_cache *store, struct known_module *module)
+{
+    const size_t bytes = known_module_header_bytes(module);
+    if (has_room(store, HEADERS_SHARE * bytes)) {
+        reading_budget_hold(&store->budget, module, bytes);
+        return;
+    }
+    reading_budget_leave_out(&store->budget, module);
+    elf_close(module->elf);
+    module->elf = NULL;
+}
+
 /* Reads the CFI at once if the file could not be opened later. */
 static void open_module(struct module_cache *store, struct known_module *module,
                         const struct mapped_file *file)
 {
     bool is_held = known_module_open(module, file, store->open_files);
+    hold_headers(store, module);
     if (!module->elf)
         return;
     if (is_held)
@@ -333,39 +324,40 @@ static void open_module(struct module_cache *store, struct known_module *module,
 
 static struct known_module *find(const struct module_cache *store, const struct mapped_file *file)
 {
-    for (size_t i = store->count; i-- > 0;) {
-        struct known_module *module = store->modules[i];
-        if (known_module_is_of(module, file))
-            return !module->elf || known_module_is_current(module) ? module : NULL;
-    }
-    return NULL;
+    struct known_module *module = module_set_find(&store->set, file);
+    return module && (!module->elf || known_module_is_current(module)) ? module : NULL;
 }
 
-static struct known_module *use(struct module_cache *store, struct known_module *module)
+static struct known_module *new_module(const struct mapped_file *file)
 {
-    known_module_use(module);
-    module->last_use = ++store->uses;
-    return module;
-}
-
-static struct known_module *add_module(struct module_cache *store, const struct mapped_file *file)
-{
-    while (store->count >= MODULES_KEPT && forget_oldest(store, 0, CELLS_WORTH_KEEPING))
-        continue;
     struct known_module *module = calloc(1, sizeof(*module));
-    if (!module || !(module->path = strdup(file->path)))
-        goto out;
+    if (!module || !(module->path = strdup(file->path))) {
+        free(module);
+        return NULL;
+    }
     module->device = file->device;
     module->inode = file->inode;
     module->rights = *file->rights;
     module->payers[0] = module->payers[1] = file->rights->uid;
     module->state = MODULE_READ;
-    struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
-    if (!place)
-        goto out;
-    *place = module;
     return module;
-out:
+}
+
+static struct known_module *add_module(struct module_cache *store, const struct mapped_file *file)
+{
+    const size_t bytes = known_module_bytes(file->path);
+    while (store->set.count >= MODULES_KEPT && forget_oldest(store, 0, CELLS_WORTH_KEEPING))
+        continue;
+    reading_budget_pay(&store->budget, file->rights->uid);
+    if (!has_room(store, bytes)) {
+        reading_budget_refuse(&store->budget);
+        return NULL;
+    }
+    struct known_module *module = new_module(file);
+    if (module && module_set_add(&store->set, module) == 0) {
+        reading_budget_hold(&store->budget, module, bytes);
+        return module;
+    }
     module_free(store, module);
     return NULL;
 }
@@ -377,6 +369,7 @@ struct known_module *module_cache_get(struct module_cache *store, const struct m
         module = add_module(store, file);
     if (!module)
         return NULL;
+    module_set_use(&store->set, module); /* stays while others make room */
     if (file->rights->uid != module->payers[0] && module->payers[1] != 0)
         module->payers[1] = file->rights->uid;
     if (!module->is_opened && reading_budget_begin(&store->budget, module)) {
@@ -385,5 +378,5 @@ struct known_module *module_cache_get(struct module_cache *store, const struct m
         open_module(store, module, file);
         reading_budget_end(&store->budget);
     }
-    return use(store, module);
+    return module;
 }

@@ -34,7 +34,8 @@ int module_cache_open(struct module_cache **out, struct tables *tables,
 void module_cache_close(struct module_cache *store);
 
 /* The module behind a mapping, opened if new; to be released by known_module_release(). NULL: out
- * of memory. The file never causes a failure: an unusable file becomes a module without rows. */
+ * of memory, or of memory for the headers of all files. The file never causes a failure: an
+ * unusable file becomes a module without rows. */
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file);
 
 /* known_module_open_file() with the cache's held files. */

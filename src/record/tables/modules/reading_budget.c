@@ -11,16 +11,16 @@ static bool is_limited(uid_t uid)
     return uid != 0 && geteuid() == 0;
 }
 
-static uint64_t cfi_bytes_max(bool is_of_others)
+static uint64_t bytes_max(bool is_of_others)
 {
-    return is_of_others ? CFI_BYTES_MAX : budget_amount(BUDGET_TABLE_BYTES);
+    return is_of_others ? FILE_BYTES_MAX : budget_amount(BUDGET_TABLE_BYTES);
 }
 
 void reading_budget_open(struct reading_budget *budget)
 {
     *budget = (struct reading_budget){0};
     for (int i = 0; i < 2; i++) {
-        const uint64_t most = INT64_MAX / RULE_ROOM_TIMES, bytes = cfi_bytes_max(i);
+        const uint64_t most = INT64_MAX / RULE_ROOM_TIMES, bytes = bytes_max(i);
         budget->rule_room[i].left_bytes = RULE_ROOM_TIMES * (int64_t)(bytes < most ? bytes : most);
     }
 }
@@ -30,12 +30,21 @@ static bool has_time(struct reading_budget *budget, uid_t uid)
     return !is_limited(uid) || reading_time_is_left(&budget->time, uid, monotonic_ns());
 }
 
+void reading_budget_refuse(struct reading_budget *budget)
+{
+    ++*(is_limited(budget->payer) ? &budget->left_out.files : &budget->left_out.tables);
+}
+
 void reading_budget_leave_out(struct reading_budget *budget, struct known_module *module)
 {
-    uint64_t *count =
-        is_limited(budget->payer) ? &budget->left_out.files : &budget->left_out.tables;
-    *count += !module->is_left_out;
+    if (!module->is_left_out)
+        reading_budget_refuse(budget);
     module->is_left_out = true;
+}
+
+void reading_budget_pay(struct reading_budget *budget, uid_t payer)
+{
+    budget->payer = payer;
 }
 
 bool reading_budget_begin(struct reading_budget *budget, struct known_module *module)
@@ -56,10 +65,11 @@ void reading_budget_end(struct reading_budget *budget)
         reading_time_spend(&budget->time, budget->payer, cpu_ns);
 }
 
-uint64_t reading_budget_cfi_bytes(const struct reading_budget *budget)
+uint64_t reading_budget_bytes(const struct reading_budget *budget)
 {
     const bool is_of_others = is_limited(budget->payer);
-    return cfi_bytes_max(is_of_others) - budget->cfi_bytes[is_of_others];
+    const uint64_t most = bytes_max(is_of_others), held = budget->held_bytes[is_of_others];
+    return held < most ? most - held : 0;
 }
 
 struct row_room *reading_budget_rule_room(struct reading_budget *budget)
@@ -67,19 +77,15 @@ struct row_room *reading_budget_rule_room(struct reading_budget *budget)
     return &budget->rule_room[is_limited(budget->payer)];
 }
 
-bool reading_budget_is_cfi_held(const struct reading_budget *budget)
+void reading_budget_hold(struct reading_budget *budget, struct known_module *module, size_t bytes)
 {
-    return budget->cfi_bytes[is_limited(budget->payer)] > 0;
+    const bool is_of_others = is_limited(budget->payer);
+    module->held_bytes[is_of_others] += bytes;
+    budget->held_bytes[is_of_others] += bytes;
 }
 
-void reading_budget_hold_cfi(struct reading_budget *budget, struct known_module *module)
+void reading_budget_drop(struct reading_budget *budget, const struct known_module *module)
 {
-    module->is_cfi_limited = is_limited(budget->payer);
-    module->cfi_bytes = unwind_module_bytes(module->unwind);
-    budget->cfi_bytes[module->is_cfi_limited] += module->cfi_bytes;
-}
-
-void reading_budget_drop_cfi(struct reading_budget *budget, const struct known_module *module)
-{
-    budget->cfi_bytes[module->is_cfi_limited] -= module->cfi_bytes;
+    for (int i = 0; i < 2; i++)
+        budget->held_bytes[i] -= module->held_bytes[i];
 }
