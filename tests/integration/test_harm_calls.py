@@ -37,6 +37,13 @@ class Calls(harm.Case):
         for run in self.undisturbed("async_io", 3):
             self.assert_sampled(run)
 
+    def test_waits_of_io_uring_are_whole_without_signals(self):
+        """The kernel runs expired CPU timers inside these waits; perf-ring has none, and sends no signal."""
+        options = ["-q", "-F", "9999", "--engine=perf-ring"]
+        run = self.recorded(rec.target("async_io"), MILLISECONDS, "whole", rec_options=options)
+        self.assertEqual(run.stdout, b"0 wrong\n")
+        self.assertGreater(run.count("samples"), 100)
+
     def test_an_ignored_signal_ends_nobodys_wait(self):
         for how in ("default", "child"):
             for run in self.same(rec.target("ignored"), how, MILLISECONDS // 2):

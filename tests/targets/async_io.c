@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* async_io MILLISECONDS: io_uring, userfaultfd, POSIX AIO and timers with threads, in parallel threads; counts the
- * operations that fail, move less or leave other bytes. */
+/* async_io MILLISECONDS [whole]: io_uring, userfaultfd, POSIX AIO and timers with threads, in parallel threads; counts the
+ * operations that fail, move less or leave other bytes; whole: also waits of io_uring that end early. */
 #include "calls.h"
 
 #include <aio.h>
@@ -21,6 +21,7 @@
 enum { BYTES = 256 << 10, ENTRIES = 16, PAGE = 4096, PAGES = 64, STACK = 64 << 10 };
 
 static int file, events;
+static bool may_end_early = true;
 static char pattern[BYTES];
 
 /* io_uring, without its library. */
@@ -76,6 +77,8 @@ static bool ring_waits(struct io_ring *ring, unsigned count, const _Atomic unsig
         if (result < 0 ? errno != EINTR : result != (long)submitted)
             return false;
         submitted = 0;
+        if (!may_end_early && *ring_word(ring, ring->parameters.cq_off.tail) - *head < count)
+            return false;
     }
     return *ring_word(ring, ring->parameters.cq_off.tail) - *head == count;
 }
@@ -320,6 +323,7 @@ static bool prepare(void)
 
 int main(int argc, char **argv)
 {
+    may_end_early = argc < 3 || strcmp(argv[2], "whole") != 0;
     if (!prepare())
         return 1;
     return calls_run(calls, sizeof(calls) / sizeof(calls[0]), argc > 1 ? argv[1] : "1000");
