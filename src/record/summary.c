@@ -26,6 +26,7 @@ const char *record_blind_name(enum record_blind blind)
         [RECORD_BLIND_UNHANDLED] = "signal-unhandled",
         [RECORD_BLIND_UNKNOWN_THREAD] = "unknown-thread",
         [RECORD_BLIND_NO_TIMER] = "no-timer",
+        [RECORD_BLIND_ELSEWHERE] = "other-recording",
         [RECORD_BLIND_OTHER] = "other",
     };
     return blind < RECORD_BLINDS ? names[blind] : "unknown";

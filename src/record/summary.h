@@ -30,6 +30,7 @@ enum record_blind {
     RECORD_BLIND_UNHANDLED, /* the sampler's handler was removed in the same way */
     RECORD_BLIND_UNKNOWN_THREAD, /* a thread without a slot, or made by clone() */
     RECORD_BLIND_NO_TIMER,       /* the kernel refused the thread's timers */
+    RECORD_BLIND_ELSEWHERE,      /* another rec records the program since its exec */
     RECORD_BLIND_OTHER,
     RECORD_BLINDS,
 };

@@ -190,6 +190,12 @@ enum process_state {
     PROCESS_WITHDRAWN = 4, /* the launcher was too slow: the program runs without samples */
 };
 
+enum end_exec {
+    END_NO_EXEC = 0,
+    END_EXEC = 1,
+    END_EXEC_OF_OTHER = 2, /* of a program with the session of another recording */
+};
+
 struct process_slot {
     uint32_t state; /* enum process_state */
     uint32_t pid;   /* in its own pid namespace, as are all ids that targets write */
@@ -217,7 +223,7 @@ struct process_slot {
      * none. */
     uint64_t vdso_avma;      /* 0: see executable */
     uint64_t memory_avma;    /* of the struct process_memory */
-    uint32_t end_is_exec;    /* 1: end_cpu_ns is that of execve() */
+    uint32_t end_is_exec;    /* enum end_exec: end_cpu_ns is that of execve() */
     uint32_t end_is_blocked; /* 1: the ending thread blocked the sampler's signal */
     uint32_t retirement;     /* enum retirement */
     uint32_t departure;      /* enum departure */

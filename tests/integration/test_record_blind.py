@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """CPU time that no sample stands for is told, with its cause; it never looks like a program that ends."""
+import os
 import resource
 
 import rec
@@ -146,6 +147,21 @@ class Blind(rec.Case):
             rec_options=["--engine=timer"],
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0)))
         self.assert_told(run, "no-timer", "refuses CPU timers")
+
+    def test_programs_of_another_recording(self):
+        """The inner recording's command, long or short, was a fork of the inner rec, and so in the outer recording."""
+        inner = os.path.join(self.new_directory(), "inner.data")
+        for engine in rec.ENGINES:
+            for milliseconds in (WORK_MS, 30):
+                with self.subTest(engine=engine, milliseconds=milliseconds):
+                    self.need_engine(engine)
+                    run = self.record(rec.REC, "-q", f"--engine={engine}", "-o", inner, "--", rec.target("short_run"),
+                                      milliseconds, rec_options=[f"--engine={engine}"])
+                    self.assertEqual(run.status, 0, run.stderr)
+                    self.assertIn(b"recorded by another rec", run.stderr)
+                    self.assertGreater(run.count("blind_ns.other-recording"), 0.9e6 * milliseconds)
+                    self.assertNotIn("blind_ns.other", run.summary)
+                    self.assert_seen(run, 0.02)
 
     def test_what_is_sampled_is_not_accused(self):
         for engine in rec.ENGINES:

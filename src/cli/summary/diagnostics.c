@@ -104,6 +104,8 @@ static const char *explain_blind(const struct record_summary *summary, enum reco
     case RECORD_BLIND_NO_TIMER:
         return "the kernel (see ulimit -i) or a sandbox refuses CPU timers (try "
                "--engine=perf-trap)";
+    case RECORD_BLIND_ELSEWHERE:
+        return "recorded by another rec, started within this recording";
     default:
         return "unknown cause";
     }

@@ -31,8 +31,18 @@ static bool has_ended(const struct process *process)
     return poll(&end, 1, 0) == 1;
 }
 
+/* The sampler stays in the table until the end of the process, but not in the program. */
+static bool is_in_other_recording(const struct process *process)
+{
+    const struct process_slot *slot = process_slot(process);
+    return load_relaxed(&slot->end_cpu_ns) != 0 &&
+           load_relaxed(&slot->end_is_exec) == END_EXEC_OF_OTHER;
+}
+
 static enum record_blind cause_of(const struct process *process)
 {
+    if (is_in_other_recording(process))
+        return RECORD_BLIND_ELSEWHERE;
     int number = process->engine == ENGINE_TIMER ? SIGPROF : SIGTRAP;
     struct proc_threads threads = proc_look_at_threads(process->pid, number, THREADS_LOOKED_AT);
     if (threads.blocking > 0)
@@ -110,6 +120,10 @@ static uint64_t slack_of_unseen_end_ns(const struct sampling_gaps *gaps,
 bool sampling_gaps_at_end(const struct sampling_gaps *gaps, struct process *process,
                           uint64_t own_ns)
 {
+    if (is_in_other_recording(process)) {
+        process->blind_cause = RECORD_BLIND_ELSEWHERE;
+        return true;
+    }
     bool ends_unseen = process->engine != ENGINE_NONE && !gaps->round->is_quiet &&
                        !has_samples(process) && own_ns > slack_of_unseen_end_ns(gaps, process);
     if (process->blind_sightings == 0 && !process->is_blind)

@@ -163,6 +163,12 @@ static bool names_other_session(char *const *environment)
     return *environment != NULL;
 }
 
+bool environ_is_of_other(char *const *environment)
+{
+    return process.tables && environment && is_all_readable(environment) &&
+           names_other_session(environment);
+}
+
 size_t environ_bytes(char *const *environment)
 {
     size_t count = 0;

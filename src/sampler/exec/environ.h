@@ -14,6 +14,8 @@ void environ_refresh(void);
 bool environ_wants_children(void);
 /* The same for an exec of this process itself: true also with --no-inherit. */
 bool environ_wants_successor(void);
+/* Whether a program with this environment belongs to another recording. */
+bool environ_is_of_other(char *const *environment);
 /* Size of the memory for environ_into(); 0: pass the environment on unchanged. */
 size_t environ_bytes(char *const *environment);
 /* The new program's environment, in memory of environ_bytes(). */

@@ -14,20 +14,20 @@ static bool has_own_slot(void)
     return process_is_followed() && !process_is_another();
 }
 
-static void note(uint32_t is_exec)
+static void note(enum end_exec exec)
 {
     if (!has_own_slot())
         return;
     bool is_unseen = thread_self && thread_self->samples == 0;
     bool is_blocked = is_unseen && kernel_mask_change(SIG_BLOCK, 0) & SIGNAL_BIT(process.signal);
     store_relaxed(&process.slot->end_is_blocked, is_blocked);
-    store_relaxed(&process.slot->end_is_exec, is_exec);
+    store_relaxed(&process.slot->end_is_exec, exec);
     store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
 }
 
-void exit_time_note_exec(void)
+void exit_time_note_exec(bool is_of_other)
 {
-    note(1);
+    note(is_of_other ? END_EXEC_OF_OTHER : END_EXEC);
 }
 
 void exit_time_forget(void)
@@ -39,5 +39,5 @@ void exit_time_forget(void)
 /* After all of the program's own. */
 __attribute__((destructor)) static void end(void)
 {
-    note(0);
+    note(END_NO_EXEC);
 }

@@ -6,7 +6,9 @@
  */
 #pragma once
 
-/* Notes the time before an exec; the second function drops the time after a failed exec.
- * Async-signal-safe (makes system calls). */
-void exit_time_note_exec(void);
+#include <stdbool.h>
+
+/* Notes the time before an exec, maybe of a program for another recording; the second function
+ * drops the time after a failed exec. Async-signal-safe (makes system calls). */
+void exit_time_note_exec(bool is_of_other);
 void exit_time_forget(void);

@@ -150,6 +150,8 @@ static void a_cause_without_samples_is_named_if_it_is_known(void **state)
     assert_null(diagnostics_gap_cause(&summary));
     summary.blind_ns[RECORD_BLIND_NO_TIMER] = 3;
     assert_non_null(strstr(diagnostics_gap_cause(&summary), "refuses CPU timers"));
+    summary.blind_ns[RECORD_BLIND_ELSEWHERE] = 4;
+    assert_non_null(strstr(diagnostics_gap_cause(&summary), "recorded by another rec"));
 }
 
 static void add_thread(struct profile *profile)

@@ -113,6 +113,9 @@ static void the_environment_of_another_recording_is_left_alone(void **state)
 {
     (void)state;
     assert_int_equal(environ_bytes(LIST("REC_SESSION=1:2:3:4:0")), 0);
+    assert_true(environ_is_of_other(LIST("A=1", "REC_SESSION=1:2:3:4:0")));
+    assert_false(environ_is_of_other(LIST("A=1")));
+    assert_false(environ_is_of_other(NULL));
 }
 
 /* environ as the kernel has it: writable texts. */

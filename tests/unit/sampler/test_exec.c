@@ -52,8 +52,15 @@ bool environ_wants_successor(void)
     return true;
 }
 
-void exit_time_note_exec(void)
+bool environ_is_of_other(char *const *environment)
 {
+    (void)environment;
+    return false;
+}
+
+void exit_time_note_exec(bool is_of_other)
+{
+    (void)is_of_other;
 }
 
 void exit_time_forget(void)
