@@ -117,9 +117,7 @@ uint64_t record_lost_events(const struct record_summary *summary)
 
 uint64_t record_taken(const struct record_summary *summary)
 {
-    bool has_others =
-        summary->engine == RECORD_ENGINE_PERF_RING && summary->produced > summary->samples;
-    return (has_others ? summary->produced : summary->samples) + record_lost(summary);
+    return summary->samples + summary->other_samples + record_lost(summary);
 }
 
 const char record_started_late[] = "started while rec was busy";
@@ -253,6 +251,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"cpu_unsampled_kernel_ns", summary->cpu_unsampled_kernel_ns},
         {"produced", summary->produced},
         {"samples", summary->samples},
+        {"other_samples", summary->other_samples},
         {"complete", summary->complete},
         {"fibers", summary->fibers},
         {"lost_events", record_lost_events(summary)},

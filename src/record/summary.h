@@ -150,8 +150,9 @@ struct record_summary {
     uint64_t cpu_ends_ns;
     uint64_t cpu_kernel_ns;           /* of cpu_seen_ns: in the kernel, without its functions */
     uint64_t cpu_unsampled_kernel_ns; /* of these: unsampled threads */
-    uint64_t produced; /* records made by handlers, with or without room in the ring */
-    uint64_t samples;  /* taken by signal; synthetic samples not counted */
+    uint64_t produced;      /* records made by handlers, with or without room in the ring */
+    uint64_t samples;       /* taken by signal; synthetic samples not counted */
+    uint64_t other_samples; /* of the events of -e besides the main one */
     uint64_t complete;
     uint64_t fibers; /* of these, up to the start of a coroutine on a stack made by the program */
     uint64_t cut[RECORD_CUTS];
@@ -216,8 +217,7 @@ uint64_t record_files_left_out(const struct record_summary *summary);
 uint64_t record_tables_left_out(const struct record_summary *summary);
 /* Events lost by recorders other than cpu, of all causes. */
 uint64_t record_lost_events(const struct record_summary *summary);
-/* Samples of all events, lost ones included. `samples` counts the main event only; in recordings by
- * perf-ring, `produced` counts what came out of the rings. */
+/* Samples of all events, lost ones included. */
 uint64_t record_taken(const struct record_summary *summary);
 
 void record_add_not_followed(struct record_summary *summary, pid_t pid, const char *name,

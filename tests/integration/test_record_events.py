@@ -86,11 +86,14 @@ class Events(rec.Case):
         if os.geteuid() != 0:
             self.skipTest("events of the kernel are for root")
 
-    def weights(self, run, event):
-        """Function -> own weight."""
+    def report(self, run, event):
         done = subprocess.run([rec.REC, "report", "--json", "--event", event, run.path()], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return {function["name"]: function["self"] for function in json.loads(done.stdout)["functions"]}
+        return json.loads(done.stdout)
+
+    def weights(self, run, event):
+        """Function -> own weight."""
+        return {function["name"]: function["self"] for function in self.report(run, event)["functions"]}
 
 
 class PageFaults(Events):
@@ -176,6 +179,22 @@ class Several(Events):
         self.assertLessEqual(run.count("samples") - run.count("complete"), max(1, run.count("samples") / 20))
         self.assertGreater(sum(self.weights(run, "page-faults").values()), 10)
         self.assertGreater(sum(self.weights(run, "minor-faults").values()), 10)
+
+    def test_the_summary_counts_the_samples_of_all_events(self):
+        """A burst of page faults has few samples of user mode, or none: the others are no less in the file."""
+        path = os.path.join(self.directory, "static_burst")
+        with open(path + ".c", "w", encoding="ascii") as file:
+            file.write(BURST.replace("getchar();", ""))
+        subprocess.run(["gcc", "-O1", "-static", "-o", path, path + ".c"], check=True)
+        for _ in range(3):
+            run = self.taken("-e", "cpu-clock:u,page-faults:u,minor-faults:u", command=[path], **as_nobody())
+            others = sum(self.report(run, event)["samples"] for event in ("page-faults:u", "minor-faults:u"))
+            self.assertGreater(others, 100)
+            self.assertEqual(run.count("other_samples"), others)
+            text = run.stderr.decode()
+            shown = re.search(r", (\d[\d ]*) of other events, ", text)
+            self.assertEqual(int(shown[1].replace(" ", "")), others, text)
+            self.assertNotIn("no samples at all", text)
 
     def test_kernel_stacks_of_a_tracepoint(self):
         self.need_root()

@@ -71,7 +71,7 @@ static uint64_t settled_ns(const struct record_summary *summary)
 
 bool run_summary_lacks_samples(const struct record_summary *summary)
 {
-    return summary->samples == 0 && !summary->event &&
+    return summary->samples + summary->other_samples == 0 && !summary->event &&
            summary->cpu_billed_ns > settled_ns(summary) + RUN_SUMMARY_CPU_WORTH_SAMPLING_NS;
 }
 
@@ -120,25 +120,38 @@ static int print_nothing_to_sample(const struct run_summary *run)
     return 1;
 }
 
+/* Per second of CPU time. */
+static uint64_t rate_of(const struct record_summary *summary)
+{
+    return summary->cpu_billed_ns
+               ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
+               : 0;
+}
+
+/* Of the main event and, shortly, of the others. */
 static int print_samples(const struct record_summary *summary)
 {
-    uint64_t lost = record_lost(summary);
-    uint64_t rate =
-        summary->cpu_billed_ns
-            ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
-            : 0;
-    if (summary->event) {
-        log_info("%s of %s, %s complete stacks, %s lost (%s)",
-                 format_samples(summary->samples).text, summary->event,
-                 format_percent(summary->complete, summary->samples).text,
-                 lost ? format_count(lost).text : "none", record_engine_name(summary->engine));
-        return 1;
-    }
-    struct formatted lost_share = format_percent(lost, record_taken(summary));
-    log_info("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
-             format_samples(summary->samples).text, format_count(rate).text,
-             format_percent(summary->complete, summary->samples).text,
-             lost ? lost_share.text : "none", record_engine_name(summary->engine));
+    const uint64_t lost = record_lost(summary);
+    const struct formatted complete = format_percent(summary->complete, summary->samples),
+                           others = format_count(summary->other_samples),
+                           shown_lost = summary->event
+                                            ? format_count(lost)
+                                            : format_percent(lost, record_taken(summary));
+    const char *lost_text = lost ? shown_lost.text : "none";
+    const char *engine = record_engine_name(summary->engine);
+    char what[128] = "", more[64] = "";
+    if (summary->event)
+        snprintf(what, sizeof(what), " of %s", summary->event);
+    else
+        snprintf(what, sizeof(what), ", %s per CPU second", format_count(rate_of(summary)).text);
+    if (summary->other_samples)
+        snprintf(more, sizeof(more), ", %s of other events", others.text);
+    if (summary->samples == 0)
+        log_info("no samples of %s%s, %s lost (%s)", summary->event ? summary->event : "CPU time",
+                 more, lost_text, engine);
+    else
+        log_info("%s%s, %s complete stacks%s, %s lost (%s)", format_samples(summary->samples).text,
+                 what, complete.text, more, lost_text, engine);
     return 1;
 }
 
@@ -350,7 +363,7 @@ void run_summary_print(const struct run_summary *run)
     const struct record_summary *summary = &run->result->summary;
     bool is_terminal = isatty(STDERR_FILENO);
     int room = LINES_MAX - 1 - is_terminal; /* without print_files() and print_viewers() */
-    if (summary->samples > 0)
+    if (summary->samples + summary->other_samples > 0)
         room -= print_ran(run) + print_samples(summary);
     else if (was_out_of_sight(summary) && !summary->event)
         room -= print_ran(run);

@@ -2,6 +2,7 @@
 #include "record/sample/sample_writer.h"
 
 #include "base/budget.h"
+#include "record/events/event_request.h"
 
 #include <string.h>
 
@@ -117,8 +118,10 @@ static void count_cut(struct record_summary *summary, const struct walked_sample
 static void count(struct sample_writer *writer, const struct walked_sample *sample)
 {
     struct record_summary *summary = writer->summary;
-    if (sample->event != writer->main_row)
+    if (sample->event != writer->main_row) {
+        summary->other_samples += sample->event >= EVENT_ROW_FIRST;
         return;
+    }
     summary->samples++;
     sample->process->samples++;
     sample->process->foreign_cuts += !sample->is_complete && sample->cut == RECORD_CUT_FOREIGN;
