@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the #include graph to the direction of knowledge that README.md's source map describes.
+"""Holds the #include graph to the direction of knowledge that ARCHITECTURE.md's map describes, and names of
+machines to the folders arch/.
 
     check_layers.py [ROOT]
 
@@ -15,19 +16,20 @@ SHARED_UNWIND = re.compile(r"^(step\.[ch]|arch/\w+_step\.c)$")
 
 # layer -> layers of ours that it may include, besides its own folder
 ALLOWED = {
-    "base": set(),
+    "arch": set(),
+    "base": {"arch"},
     "elf": {"base"},
-    "wire": set(),
+    "wire": {"arch"},
     "unwind-shared": {"wire"},
-    "unwind": {"base", "wire", "elf", "unwind-shared"},
-    "sampler": {"wire", "unwind-shared"},
+    "unwind": {"arch", "base", "wire", "elf", "unwind-shared"},
+    "sampler": {"arch", "wire", "unwind-shared"},
     "perfdata": {"base"},
-    "record": {"base", "elf", "wire", "unwind", "unwind-shared", "perfdata"},
+    "record": {"arch", "base", "elf", "wire", "unwind", "unwind-shared", "perfdata"},
     "profile": {"base"},
-    "symbols": {"base", "elf"},
+    "symbols": {"arch", "base", "elf"},
     "convert": {"base", "elf", "perfdata", "profile", "symbols", "unwind", "unwind-shared"},
     "export": {"base", "profile"},
-    "annotate": {"base", "elf", "profile", "symbols", "convert", "export"},
+    "annotate": {"arch", "base", "elf", "profile", "symbols", "convert", "export"},
     "compare": {"base", "profile", "export"},
     "view": {"base", "profile", "convert", "annotate", "export"},
     "cli": {"base", "elf", "wire", "unwind", "unwind-shared", "record", "perfdata", "profile",
@@ -46,8 +48,12 @@ FORBIDDEN = {
     "unwind-shared": re.compile(r"^(stdio|stdlib|malloc|unistd|fcntl)\.h$"),
 }
 
-# Headers of one machine: only files in arch/ include them, all others take the row in machine.h.
-OF_MACHINE = re.compile(r"/arch/(?!machine|arch)\w+\.h$")
+# Machines: only files in arch/ include headers of one machine or name one. Comments may.
+OF_MACHINE = re.compile(r"(^|/)arch/(x86_64|aarch64)\w*\.h$")
+MACHINE_NAME = re.compile(r"\b(EM_(?!NONE\b)[A-Z]\w*|R_[A-Z0-9_]+_(RELATIVE|JUMP_SLOT|GLOB_DAT)|AUDIT_ARCH_\w+|REG_R\w+|"
+                          r"PERF_REG_\w+|__builtin_ia32_\w+|__asm__ volatile|"
+                          r"(?!CFA_)\w*(x86_64|amd64|aarch64|riscv)\w*)\b", re.IGNORECASE)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
@@ -79,17 +85,27 @@ def judge(layer, quoted, system):
     return f"{layer} may not include {target}"
 
 
+def without_comments(text):
+    """The same lines, so that numbers stay."""
+    return COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+
+
 def check_file(path, layer, root):
     wrong = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    is_arch = path.parent.name == "arch"
+    for number, line in enumerate(without_comments(path.read_text(encoding="utf-8")).splitlines(), 1):
+        place = f"{path.relative_to(root)}:{number}: {line.strip()}"
+        named = None if is_arch else MACHINE_NAME.search(line)
+        if named:
+            wrong.append(f"{place}: only files in arch/ may name a machine ({named.group()})")
         found = INCLUDE.match(line)
         if not found:
             continue
         why = judge(layer, found.group(1), found.group(2))
-        if found.group(1) and OF_MACHINE.search(found.group(1)) and path.parent.name != "arch":
+        if found.group(1) and OF_MACHINE.search(found.group(1)) and not is_arch:
             why = "only files in arch/ may include headers of one machine"
         if why:
-            wrong.append(f"{path.relative_to(root)}:{number}: {line.strip()}: {why}")
+            wrong.append(f"{place}: {why}")
     return wrong
 
 

@@ -3,6 +3,7 @@
 
 #include "annotate/code_worker.h"
 #include "annotate/disassembler.h"
+#include "arch/machines.h"
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/sandbox/workers.h"
@@ -49,7 +50,7 @@ static int parse(struct code *code, struct error *error)
         const char *reason = cursor_string(&c);
         return error_set(error, err, "%s", reason ? reason : "the worker returned malformed data");
     }
-    code->machine = disassembler_machine_name(cursor_u16(&c));
+    code->machine = machine_of_elf(cursor_u16(&c))->name;
     uint32_t count = cursor_u32(&c);
     for (uint32_t i = 0; i < count && err == 0; i++)
         err = parse_line(code, &c);

@@ -2,6 +2,7 @@
 #include "annotate/code_worker.h"
 
 #include "annotate/disassembler.h"
+#include "arch/machines.h"
 #include "base/containers/array.h"
 #include "convert/files/module_segments.h"
 #include "convert/files/symfs.h"
@@ -216,7 +217,7 @@ static int list(struct listing *listing, struct error *error)
     if (!disassemble(&disassembly)) {
         const char *gap = disassembler_gap(listing->machine);
         return error_set(error, -ENOTSUP, "no disassembler for %s: %s",
-                         disassembler_machine_name(listing->machine),
+                         machine_of_elf(listing->machine)->name,
                          gap ? gap : "the library does not support the machine");
     }
     err = listing->failed ? -ENOMEM : open_symbols(listing, error);

@@ -19,7 +19,7 @@ struct instruction {
 };
 
 struct disassembly {
-    uint16_t machine; /* EM_X86_64, … */
+    uint16_t machine; /* EM_* */
     bool is_att;      /* x86: AT&T syntax */
     uint64_t svma;    /* of the first byte */
     const uint8_t *bytes;
@@ -40,6 +40,3 @@ bool disassemble(const struct disassembly *disassembly);
 
 /* The libraries that rec was built without: "", "Zydis", "capstone" or "Zydis, capstone". */
 const char *disassemblers_missing(void);
-
-/* "x86_64"; "unknown". */
-const char *disassembler_machine_name(uint16_t machine);

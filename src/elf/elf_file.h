@@ -52,7 +52,7 @@ void elf_release_file(struct elf_file *elf);
 size_t elf_released_bytes(const struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 
-uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, … */
+uint16_t elf_machine(const struct elf_file *elf); /* EM_* */
 uint64_t elf_entry_svma(const struct elf_file *elf);
 size_t elf_segment_count(const struct elf_file *elf);
 const struct elf_segment *elf_segment(const struct elf_file *elf, size_t index);

@@ -4,7 +4,6 @@
 #include "unwind/arch/machine.h"
 #include "unwind/arch/arch.h"
 #include "unwind/cfi/eh_frame_hdr.h"
-#include "unwind/cfi/go_frames.h"
 #include "unwind/module_internal.h"
 
 #include <elf.h>
@@ -133,7 +132,8 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
     bytes->entry_svma = elf_entry_svma(elf);
     int err = read_eh_frame(elf, bytes, error);
     const struct elf_file *holder = debug && !has_debug_frame(elf) ? debug : elf;
-    bool is_go = err == 0 && go_frames_make_cfi(&bytes->debug_frame, elf);
+    bool is_go = err == 0 && bytes->machine->make_go_cfi &&
+                 bytes->machine->make_go_cfi(&bytes->debug_frame, elf);
     if (is_go)
         err = take_room(bytes, bytes->debug_frame.size, error);
     else if (err == 0)

@@ -5,14 +5,14 @@
  */
 #pragma once
 
+#include "arch/own.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The end of x86-64 user addresses (Linux Documentation/arch/x86/x86_64/mm.rst). With 5 levels of
- * page tables a program gets higher addresses only after passing such a hint to mmap()
- * (5level-paging.rst): frames there are refused. */
-#define RECORD_ADDRESS_BITS 47
+/* The end of user addresses. */
+#define RECORD_ADDRESS_BITS ARCH_ADDRESS_BITS
 #define RECORD_ADDRESSES_END (UINT64_C(1) << RECORD_ADDRESS_BITS)
 
 /* Frames of a stack: a recording sets its own limit up to this one, tables_header.frames_max. The

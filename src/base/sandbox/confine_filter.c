@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sandbox/confine_filter.h"
 
+#include "arch/own.h"
+
 #include <assert.h>
 #include <errno.h>
-#include <linux/audit.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -21,7 +22,7 @@ struct confine_filter confine_filter_start(void)
 {
     static const struct sock_filter code[] = {
         CONFINE_LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0),
         CONFINE_RETURN(SECCOMP_RET_KILL_PROCESS),
         CONFINE_LOAD(nr),
     };

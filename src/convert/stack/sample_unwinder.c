@@ -40,8 +40,7 @@ int sample_unwinder_init(struct sample_unwinder *unwinder, struct modules *modul
 {
     *unwinder = (struct sample_unwinder){
         .modules = modules,
-        .machine = machine && machine[0] ? unwind_machine_of_name(machine)
-                                         : unwind_machine_of_elf(arch_elf_machine),
+        .machine = machine && machine[0] ? unwind_machine_of_name(machine) : unwind_machine_own(),
         .pcs = malloc(FRAMES_MAX * sizeof(*unwinder->pcs)),
         .are_return_addresses = malloc(FRAMES_MAX * sizeof(*unwinder->are_return_addresses)),
         .steps_left = budget_amount(BUDGET_STEPS),

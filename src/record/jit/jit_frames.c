@@ -2,7 +2,6 @@
 #include "record/jit/jit_frames.h"
 
 #include "record/jit/code_reader.h"
-#include "unwind/arch/arch.h"
 #include "unwind/arch/machine.h"
 #include "wire/records.h"
 
@@ -50,7 +49,7 @@ static const uint8_t *read_code(struct jit_frames *jit, pid_t pid, uint64_t avma
 /* NULL: no stack has a known gap. */
 static const struct machine_code *machine_here(void)
 {
-    return unwind_machine_of_elf(arch_elf_machine)->code;
+    return unwind_machine_own()->code;
 }
 
 /* False: the code could not be read. */

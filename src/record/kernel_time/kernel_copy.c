@@ -21,7 +21,7 @@ bool kernel_copy_build(struct buffer *out, const struct ring_record *record, uin
 {
     struct full_regs regs;
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
-        !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers))
+        !unwind_machine_captured(unwind_machine_own(), &regs, RING_REGISTERS, record->registers))
         return false;
     uint64_t sp_avma = regs.value[UNWIND_DWARF_SP];
     if (sp_avma >= RECORD_ADDRESSES_END || record->stack_bytes > RECORD_COPY_BYTES_MAX)

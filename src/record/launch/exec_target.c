@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/exec_target.h"
 
+#include "arch/own.h"
 #include "base/files/foreign_file.h"
 #include "base/files/io.h"
 #include "elf/elf_file.h"
@@ -21,12 +22,6 @@
 #define HEAD_BYTES 256 /* BINPRM_BUF_SIZE: the part of a script parsed by the kernel */
 #define LINKER_BYTES_MAX (4u << 20)
 #define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
-
-#if defined(__x86_64__)
-#define OUR_MACHINE EM_X86_64
-#else
-#define OUR_MACHINE EM_AARCH64
-#endif
 
 const char exec_target_is_privileged[] =
     "set-user-id or with capabilities: the dynamic linker preloads nothing";
@@ -151,7 +146,7 @@ static struct exec_target look_at_head(const char *path, const struct view *view
     if (elf->e_ident[EI_CLASS] != OUR_CLASS)
         return (struct exec_target){"a 32-bit program", .is_foreign = true,
                                     .is_other_machine = true};
-    if (elf->e_machine != OUR_MACHINE)
+    if (elf->e_machine != ARCH_ELF_MACHINE)
         return (struct exec_target){"a program for another processor", .is_foreign = true,
                                     .is_other_machine = true};
     return look_at_elf(path, view, fd);

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/tsc_clock.h"
 
+#include "arch/own.h"
+
 #include <time.h>
 
 #define MEASURED_NS 200000
-
-uint64_t tsc_now(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#endif
-}
 
 /* Reads both clocks at the same time: of three tries, the shortest was interrupted least. */
 static struct tsc_anchor read_both(void)
@@ -22,9 +13,9 @@ static struct tsc_anchor read_both(void)
     struct tsc_anchor best = {0};
     uint64_t best_width = UINT64_MAX;
     for (int i = 0; i < 3; i++) {
-        uint64_t before = tsc_now();
+        uint64_t before = arch_ticks();
         uint64_t ns = monotonic_ns();
-        uint64_t width = tsc_now() - before;
+        uint64_t width = arch_ticks() - before;
         if (width < best_width) {
             best_width = width;
             best = (struct tsc_anchor){.ticks = before + width / 2, .ns = ns};

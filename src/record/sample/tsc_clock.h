@@ -20,8 +20,6 @@ struct tsc_clock {
     struct tsc_anchor first, previous, latest;
 };
 
-uint64_t tsc_now(void);
-
 /* Measured once, over a fifth of a millisecond at least: from tsc_measure() on, so that other work
  * fills this time; without that call, the clocks are read all the time. */
 void tsc_measure(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/session.h"
 
+#include "arch/own.h"
 #include "base/budget.h"
 #include "record/procfs/proc.h"
 #include "record/launch/exec_target.h"
@@ -158,7 +159,7 @@ void session_close(struct session *session)
 
 void session_beat(struct session *session)
 {
-    store_relaxed(&session->tables->header.heartbeat_ticks, tsc_now());
+    store_relaxed(&session->tables->header.heartbeat_ticks, arch_ticks());
 }
 
 void session_start_sampling(struct session *session)
@@ -278,15 +279,9 @@ void session_environment_free(struct session_environment *environment)
     *environment = (struct session_environment){0};
 }
 
-#if defined(__x86_64__)
-#define MULTIARCH "x86_64-linux-gnu"
-#else
-#define MULTIARCH "aarch64-linux-gnu"
-#endif
-
 int session_find_sampler(char path[4096], bool has_hooks, struct error *error)
 {
-    static const char *const places[] = {"", "/../lib", ("/../lib/" MULTIARCH), "/../lib64"};
+    static const char *const places[] = {"", "/../lib", ("/../lib/" ARCH_LIBRARIES), "/../lib64"};
     const char *name =
         has_hooks ? SESSION_RECORDERS_FOLDER "/" SESSION_SAMPLER_NAME : SESSION_SAMPLER_NAME;
     char directory[2048];

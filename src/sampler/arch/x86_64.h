@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* All processor-specific parts of the sampler: system calls, the clock, and the interrupted
+/* All processor-specific parts of the sampler: system calls and the interrupted
  * registers in the signal frame. A port is another file with the same functions.
  * Async-signal-safe throughout. */
 #pragma once
 
+#include "arch/own.h"
 #include "unwind/step.h"
 
-#include <linux/audit.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,9 +16,6 @@
 /* The ABI's red zone below SP: live values of leaf functions and, in epilogues, frames still
  * described by the CFI. */
 #define ARCH_RED_ZONE 128
-
-#define ARCH_ELF_MACHINE EM_X86_64
-#define ARCH_AUDIT AUDIT_ARCH_X86_64
 
 static inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -31,12 +28,6 @@ static inline long raw_syscall6(long number, long a, long b, long c, long d, lon
                      : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
-}
-
-/* A clock without a system call; the launcher converts the unit. Async-signal-safe. */
-static inline uint64_t arch_ticks(void)
-{
-    return __builtin_ia32_rdtsc();
 }
 
 /* Inline assembly: the compiler would emit a call of memcpy(). Async-signal-safe. */

@@ -2,6 +2,7 @@
 /* What the kernel makes of signals, actions and masks. */
 #pragma once
 
+#include "arch/own.h"
 #include "sampler/base/own_call.h"
 
 #include <signal.h>
@@ -11,9 +12,7 @@
 
 /* The kernel keeps these flags (UAPI_SA_FLAGS in include/linux/signal_types.h) and drops all
  * others. */
-#define KERNEL_ACTION_FLAGS 0xdc000c07
-/* SA_RESTORER of x86, set by the C library in each action. */
-#define KERNEL_ACTION_RESTORER 0x04000000
+#define KERNEL_ACTION_FLAGS (0xd8000c07 | ARCH_SA_RESTORER)
 /* The kernel removes these signals from each mask. */
 #define KERNEL_NEVER_BLOCKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
 

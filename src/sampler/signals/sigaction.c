@@ -49,7 +49,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
     struct action wanted;
     if (action) {
         wanted = action_from_libc(action);
-        wanted.flags |= KERNEL_ACTION_RESTORER;
+        wanted.flags |= ARCH_SA_RESTORER;
     }
     struct action before = program_action_write(action ? &wanted : NULL);
     if (old)
@@ -60,7 +60,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 /* signal() and __sysv_signal() differ in their flags. */
 static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask)
 {
-    struct action wanted = {.mask = mask, .flags = flags | KERNEL_ACTION_RESTORER};
+    struct action wanted = {.mask = mask, .flags = flags | ARCH_SA_RESTORER};
     if (simple == SIG_ERR) {
         errno = EINVAL;
         return SIG_ERR;

@@ -20,7 +20,7 @@ static void write_headers(const struct elf_build *build, struct buffer *file)
     Elf64_Ehdr header = {
         .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
         .e_type = ET_EXEC,
-        .e_machine = EM_X86_64,
+        .e_machine = EM_NONE, /* the sections have no relocations */
         .e_version = EV_CURRENT,
         .e_ehsize = sizeof(Elf64_Ehdr),
         .e_shentsize = sizeof(Elf64_Shdr)};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/symtab/plt.h"
 
+#include "arch/machines.h"
 #include "base/containers/array.h"
-#include "base/containers/cursor.h"
+#include "symbols/arch/plt_stubs.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -32,78 +33,9 @@ static const char *dynamic_symbol_name(Elf *elf, Elf_Scn *section, uint64_t inde
     return sym.st_name ? elf_strptr(elf, header.sh_link, sym.st_name) : NULL;
 }
 
-/* The stubs of a machine. */
-struct stubs {
-    uint16_t elf_machine;
-    uint32_t jump_slot, glob_dat; /* relocation types */
-    size_t alignment;             /* 0: the section's entry size */
-    /* The slot of the stub at svma, and the stub's size; 0: not a stub (the first entry of .plt,
-     * and all other entries if the real stubs are in .plt.sec). */
-    uint64_t (*slot)(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes);
-};
-
-static uint64_t slot_x86_64(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes)
-{
-    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    struct cursor c = cursor_of(bytes, size < *stub_bytes ? size : *stub_bytes);
-    if (size >= sizeof(endbr64) && memcmp(bytes, endbr64, sizeof(endbr64)) == 0)
-        cursor_skip(&c, sizeof(endbr64));
-    uint8_t opcode = cursor_u8(&c);
-    if (opcode == 0xf2) /* bnd */
-        opcode = cursor_u8(&c);
-    uint8_t mode = cursor_u8(&c);
-    uint32_t displacement = cursor_u32(&c);
-    if (c.failed || opcode != 0xff || mode != 0x25) /* jmp *disp32(%rip) */
-        return 0;
-    return svma + c.at + (uint64_t)(int64_t)(int32_t)displacement;
-}
-
-/* The page offset in adrp: 21 bits in two parts. */
-static uint64_t pages_of_adrp(uint32_t adrp)
-{
-    uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
-    return ((pages ^ 0x100000) - 0x100000) << 12;
-}
-
-/* [bti c] adrp x16, page; ldr x17, [x16, offset]; add x16, …; [autia1716] br x17 */
-static uint64_t slot_aarch64(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes)
-{
-    const uint32_t bti = 0xd503245f, br = 0xd61f0220;
-    struct cursor c = cursor_of(bytes, size);
-    uint32_t adrp = cursor_u32(&c);
-    if (adrp == bti) {
-        adrp = cursor_u32(&c);
-        svma += sizeof(bti);
-    }
-    uint32_t ldr = cursor_u32(&c);
-    uint32_t last = cursor_u32(&c);
-    for (int i = 0; i < 2 && last != br; i++)
-        last = cursor_u32(&c);
-    if (c.failed || last != br || (adrp & 0x9f00001f) != 0x90000010 ||
-        (ldr & 0xffc003ff) != 0xf9400211)
-        return 0;
-    *stub_bytes = c.at;
-    return (svma & ~UINT64_C(0xfff)) + pages_of_adrp(adrp) + (ldr >> 10 & 0xfff) * 8;
-}
-
-static const struct stubs machines[] = {
-    {EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, 0, slot_x86_64},
-    {EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, 4, slot_aarch64},
-};
-
-static const struct stubs *stubs_of(Elf *elf)
-{
-    GElf_Ehdr header;
-    for (size_t i = 0; gelf_getehdr(elf, &header) && i < sizeof(machines) / sizeof(machines[0]);
-         i++)
-        if (machines[i].elf_machine == header.e_machine)
-            return &machines[i];
-    return NULL;
-}
-
 /* Only the stubs at needed addresses: most programs have thousands of relocations. */
 static int gather_stubs(struct stub_list *list, const struct symtab *symtab,
-                        const struct stubs *stubs, Elf_Scn *section, const GElf_Shdr *header)
+                        const struct plt_stubs *stubs, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t entry_bytes = stubs->alignment ? stubs->alignment : header->sh_entsize == 8 ? 8 : 16;
@@ -123,7 +55,7 @@ static int gather_stubs(struct stub_list *list, const struct symtab *symtab,
 }
 
 static int gather_all_stubs(struct stub_list *list, const struct symtab *symtab,
-                            const struct stubs *stubs, Elf *elf)
+                            const struct plt_stubs *stubs, Elf *elf)
 {
     size_t names;
     int err = 0;
@@ -148,7 +80,7 @@ static int compare_slots(const void *left, const void *right)
 }
 
 /* The stubs are sorted by slot. */
-static void name_stubs(struct stub_list *list, const struct stubs *stubs, Elf *elf,
+static void name_stubs(struct stub_list *list, const struct machine *machine, Elf *elf,
                        Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
@@ -158,7 +90,7 @@ static void name_stubs(struct stub_list *list, const struct stubs *stubs, Elf *e
         if (!gelf_getrela(data, (int)i, &rela))
             break;
         uint64_t type = GELF_R_TYPE(rela.r_info);
-        if (type != stubs->jump_slot && type != stubs->glob_dat)
+        if (type != machine->jump_slot && type != machine->glob_dat)
             continue;
         for (size_t at = ARRAY_COUNT_BELOW(list->stubs, list->count, slot_svma, rela.r_offset);
              at < list->count && list->stubs[at].slot_svma == rela.r_offset; at++)
@@ -170,7 +102,8 @@ static void name_stubs(struct stub_list *list, const struct stubs *stubs, Elf *e
 
 int plt_add_symbols(struct symtab *symtab, Elf *elf)
 {
-    const struct stubs *stubs = stubs_of(elf);
+    GElf_Ehdr ehdr;
+    const struct plt_stubs *stubs = gelf_getehdr(elf, &ehdr) ? plt_stubs_of(ehdr.e_machine) : NULL;
     struct stub_list list = {0};
     int err = stubs ? gather_all_stubs(&list, symtab, stubs, elf) : 0;
     if (list.count)
@@ -179,7 +112,7 @@ int plt_add_symbols(struct symtab *symtab, Elf *elf)
     GElf_Shdr header;
     while (list.count && (section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-            name_stubs(&list, stubs, elf, section, &header);
+            name_stubs(&list, machine_of_elf(ehdr.e_machine), elf, section, &header);
     for (size_t i = 0; i < list.count && err == 0; i++)
         if (list.stubs[i].name)
             err =

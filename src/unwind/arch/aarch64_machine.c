@@ -30,7 +30,6 @@ static const int8_t captured[] = {
 };
 
 const struct unwind_machine unwind_aarch64 = {
-    .name = "aarch64",
     .elf_machine = EM_AARCH64,
     .registers = registers,
     .register_count = sizeof(registers),

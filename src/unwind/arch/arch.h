@@ -9,12 +9,11 @@
 #pragma once
 
 #include "unwind/cfi/cfi.h"
+#include "unwind/registers.h"
 #include "wire/rows.h"
 
 #include <stdint.h>
-
-/* EM_* of the machine with rules for its CFI. */
-extern const uint16_t arch_elf_machine;
+#include <sys/user.h>
 
 /* The rule equivalent to the CFI row; ROW_COMPLEX: none. */
 uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);
@@ -22,3 +21,6 @@ uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);
 /* The rule around the system call of clone(), from the rule of the instructions before; ROW_NONE:
  * none. */
 uint32_t arch_clone_rule(uint32_t before);
+
+/* All registers of a thread, as ptrace and core files have these. */
+struct full_regs arch_full_regs(const struct user_regs_struct *user);

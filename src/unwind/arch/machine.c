@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/arch/machine.h"
 
+#include "arch/machines.h"
+#include "arch/own.h"
+
 #include <stddef.h>
-#include <string.h>
 
 static const struct unwind_machine *const machines[] = {&unwind_x86_64, &unwind_aarch64};
 enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
 
 const struct unwind_machine *unwind_machine_of_name(const char *name)
 {
-    for (size_t i = 0; i < MACHINES; i++)
-        if (strcmp(machines[i]->name, name) == 0)
-            return machines[i];
-    return NULL;
+    const struct machine *machine = machine_of_name(name);
+    return machine ? unwind_machine_of_elf(machine->elf_machine) : NULL;
 }
 
 const struct unwind_machine *unwind_machine_of_elf(uint16_t elf_machine)
@@ -21,6 +21,11 @@ const struct unwind_machine *unwind_machine_of_elf(uint16_t elf_machine)
         if (machines[i]->elf_machine == elf_machine)
             return machines[i];
     return NULL;
+}
+
+const struct unwind_machine *unwind_machine_own(void)
+{
+    return unwind_machine_of_elf(ARCH_ELF_MACHINE);
 }
 
 uint64_t unwind_machine_register(const struct unwind_machine *machine, uint64_t dwarf_number)

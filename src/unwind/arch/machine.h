@@ -21,7 +21,6 @@ struct buffer;
 struct elf_file;
 
 struct unwind_machine {
-    const char *name;        /* as in uname */
     uint16_t elf_machine;    /* EM_* */
     const int8_t *registers; /* by DWARF number; -1: not followed. NULL: as they are */
     uint8_t register_count;  /* number of entries */
@@ -33,6 +32,9 @@ struct unwind_machine {
     /* Adds CFI for `.plt` to a .debug_frame, maybe empty. Out of memory: the buffer fails. NULL:
      * linkers write this CFI. */
     void (*add_plt_cfi)(struct buffer *debug_frame, const struct elf_file *elf);
+    /* Fills an empty buffer with the records of a .debug_frame section. False: not a Go program, or
+     * its table is unreadable; the buffer is empty. NULL: Go's tables are not read. */
+    bool (*make_go_cfi)(struct buffer *debug_frame, const struct elf_file *elf);
 };
 
 extern const struct unwind_machine unwind_x86_64, unwind_aarch64;
@@ -40,6 +42,8 @@ extern const struct unwind_machine unwind_x86_64, unwind_aarch64;
 /* NULL: an unsupported machine. */
 const struct unwind_machine *unwind_machine_of_name(const char *name);
 const struct unwind_machine *unwind_machine_of_elf(uint16_t elf_machine);
+/* The machine that rec runs on. */
+const struct unwind_machine *unwind_machine_own(void);
 
 /* The number here of a DWARF register; UNWIND_DWARF_REGS: not followed. machine NULL: x86-64. */
 uint64_t unwind_machine_register(const struct unwind_machine *machine, uint64_t dwarf_number);

@@ -4,6 +4,7 @@
 #include "unwind/arch/x86_64_code.h"
 #include "unwind/arch/x86_64_flow.h"
 #include "unwind/arch/x86_64_frame.h"
+#include "unwind/arch/x86_64_go_frames.h"
 #include "unwind/arch/x86_64_prologue.h"
 
 #include <elf.h>
@@ -42,11 +43,11 @@ static const struct machine_code code = {
 };
 
 const struct unwind_machine unwind_x86_64 = {
-    .name = "x86_64",
     .elf_machine = EM_X86_64,
     .captured = captured,
     .captured_count = sizeof(captured),
     .link = -1,
     .code_mask = UINT64_MAX,
     .code = &code,
+    .make_go_cfi = x86_64_go_frames_cfi,
 };

@@ -11,10 +11,7 @@
  */
 #include "unwind/arch/arch.h"
 
-#include <elf.h>
 #include <string.h>
-
-const uint16_t arch_elf_machine = EM_X86_64;
 
 enum {
     OP_DEREF = 0x06,
@@ -135,4 +132,13 @@ uint32_t arch_clone_rule(uint32_t before)
     if (row_kind(before) != ROW_SP || row_n(before) > ROW_REGISTER_OFFSET_MAX)
         return row_rule(ROW_NONE, ROW_FP_SAME, 0);
     return row_rule_clone(row_fp(before), RESULT_REGISTER, row_n(before));
+}
+
+struct full_regs arch_full_regs(const struct user_regs_struct *user)
+{
+    return (struct full_regs){.value = {user->rax, user->rdx, user->rcx, user->rbx, user->rsi,
+                                        user->rdi, user->rbp, user->rsp, user->r8, user->r9,
+                                        user->r10, user->r11, user->r12, user->r13, user->r14,
+                                        user->r15, user->rip},
+                              .known = (1u << UNWIND_DWARF_REGS) - 1};
 }

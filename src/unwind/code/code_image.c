@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/code/code_image.h"
 
+#include "arch/machines.h"
 #include "base/containers/array.h"
 #include "unwind/arch/machine.h"
 
@@ -63,6 +64,7 @@ static int make(struct code_image **out, const struct elf_file *elf)
     if (!image)
         return machine ? -ENOMEM : -ENOTSUP;
     image->tables.machine = machine;
+    image->tables.relocations = machine_of_elf(elf_machine(elf));
     image->entry_svma = elf_entry_svma(elf);
     image->code = calloc(1, sizeof(*image->code));
     image->tables.code = image->code;

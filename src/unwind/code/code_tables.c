@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/code/code_tables.h"
 
+#include "arch/machines.h"
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/containers/sort.h"
@@ -125,10 +126,11 @@ static int add_slot(struct code_tables *tables, const struct symbol_table *table
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
     struct code_slot slot = {.slot_svma = rela->r_offset};
-    if (type == R_X86_64_RELATIVE && holds(tables, (uint64_t)rela->r_addend)) {
+    if (type == tables->relocations->relative && holds(tables, (uint64_t)rela->r_addend)) {
         slot.target_svma = (uint64_t)rela->r_addend; /* a function: jump tables hold distances */
         slot.may_change = rela->r_offset - tables->readonly_svma >= tables->readonly_bytes;
-    } else if (table && (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT))
+    } else if (table &&
+               (type == tables->relocations->jump_slot || type == tables->relocations->glob_dat))
         describe_slot(tables, table, ELF64_R_SYM(rela->r_info), &slot);
     if (!slot.target_svma && !slot.name.text)
         return 0;

@@ -8,6 +8,8 @@
 #include "unwind/code/code_symbols.h"
 #include "unwind/code/function_starts.h"
 
+struct machine;
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +32,7 @@ enum { CODE_TABLES_MAX = 2 }; /* .symtab and .dynsym */
 struct code_tables {               /* zeros and code: empty */
     const struct code_bytes *code; /* borrowed */
     const struct machine_code *machine;
+    const struct machine *relocations; /* types of the machine's */
     struct symbol_table tables[CODE_TABLES_MAX];
     size_t table_count;
     size_t names_bytes;          /* of all names */

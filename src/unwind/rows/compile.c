@@ -30,7 +30,7 @@ static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
 static uint32_t rule_of(const struct cfi_cie *cie, const struct cfi_walk *walk)
 {
     const struct unwind_machine *machine = walk->section->machine;
-    if (!machine || machine->elf_machine == arch_elf_machine)
+    if (!machine || machine == unwind_machine_own())
         return arch_rule(cie, &walk->row);
     bool is_end = walk->row.regs[cie->return_register].kind == CFI_UNDEFINED;
     return row_rule(is_end ? ROW_END : ROW_COMPLEX, ROW_FP_SAME, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "annotate/disassembler_parts.h"
+#include "annotate/arch/libraries.h"
+#include "annotate/disassembler.h"
 
 #include <elf.h>
 #include <setjmp.h>

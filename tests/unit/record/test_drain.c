@@ -3,6 +3,7 @@
  * A ring is written by the target, and a target may be anything: whatever lies in it, the collector goes
  * on, reads nothing that it should not, and counts what it could not take.
  */
+#include "arch/own.h"
 #include "record/collector/collector_parts.h"
 
 #include "perfdata/reader.h"
@@ -96,7 +97,7 @@ static struct stack_record good_record(void)
     return (struct stack_record){
         .header = {.bytes = sizeof(struct stack_record),
                    .kind = RECORD_STACK,
-                   .ticks = tsc_now(),
+                   .ticks = arch_ticks(),
                    .weight_ns = 1000000},
         .stack = {.frame_count = 4, .end = WALK_ROOT},
         .frames = {0x401000, 0x401100, 0x401200, 0x401300},
@@ -306,7 +307,7 @@ static void put_name(uint32_t slot, const char name[16], uint32_t bytes)
     struct {
         struct record_header header;
         struct record_name name;
-    } record = {.header = {.bytes = bytes, .kind = RECORD_NAME, .ticks = tsc_now()},
+    } record = {.header = {.bytes = bytes, .kind = RECORD_NAME, .ticks = arch_ticks()},
                 .name = {.slot = slot}};
     memcpy(record.name.name, name, 16);
     put(&record, bytes);
@@ -377,7 +378,7 @@ static struct copy_record good_copy(void)
     struct copy_record record = {
         .header = {.bytes = sizeof(struct copy_record),
                    .kind = RECORD_COPY,
-                   .ticks = tsc_now(),
+                   .ticks = arch_ticks(),
                    .weight_ns = 1000000},
         .stack = {.end = WALK_UNKNOWN},
         .copy = {.known = 0x1ffff,
@@ -590,7 +591,7 @@ static void the_name_in_a_last_record_need_not_end(void **state)
     struct {
         struct record_header header;
         struct record_exit last;
-    } record = {.header = {.bytes = sizeof(record), .kind = RECORD_EXIT, .ticks = tsc_now()}};
+    } record = {.header = {.bytes = sizeof(record), .kind = RECORD_EXIT, .ticks = arch_ticks()}};
     memset(record.last.name, 'x', sizeof(record.last.name));
     put(&record, sizeof(record));
     drain();

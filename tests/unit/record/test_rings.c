@@ -3,6 +3,7 @@
  * The rings as a hostile or broken target may leave them. There is no target here: the test writes into
  * the shared memory itself, and runs the collector's steps on its own thread.
  */
+#include "arch/own.h"
 #include "quiet_collector.h"
 
 #include "wire/atomic.h"
@@ -63,7 +64,7 @@ static struct one_frame good_record(void)
     return (struct one_frame){
         .header = {.bytes = sizeof(struct one_frame),
                    .kind = RECORD_STACK,
-                   .ticks = tsc_now(),
+                   .ticks = arch_ticks(),
                    .weight_ns = 1000000},
         .stack = {.frame_count = 1, .end = WALK_FOREIGN},
         .frames = {0x401000},
@@ -171,7 +172,7 @@ static void nothing_happened_before_the_recording_or_after_now(void **state)
     struct fixture *fixture = *state;
     const struct round *round = &fixture->collector->round;
     assert_int_equal(round_time_ns(round, 0), round->clock.first.ns);
-    uint64_t far = round_time_ns(round, tsc_now() + 1000 * tsc_per_second());
+    uint64_t far = round_time_ns(round, arch_ticks() + 1000 * tsc_per_second());
     assert_true(far <= monotonic_ns());
     assert_true(far >= round->now_ns);
     assert_true(round_time_ns(round, UINT64_MAX) <= monotonic_ns());

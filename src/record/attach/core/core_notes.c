@@ -4,6 +4,7 @@
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/containers/sort.h"
+#include "unwind/arch/arch.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ static int take_thread(struct core_notes *notes, struct cursor *c)
 {
     struct elf_prstatus status;
     struct user_regs_struct user;
-    _Static_assert(sizeof(status.pr_reg) == sizeof(user), "the layout of x86-64");
+    _Static_assert(sizeof(status.pr_reg) == sizeof(user), "the kernel's registers");
     memset(&status, 0, sizeof(status));
     cursor_copy(c, &status, sizeof(status));
     if (c->failed)
@@ -35,15 +36,11 @@ static int take_thread(struct core_notes *notes, struct cursor *c)
     if (!thread)
         return -ENOMEM;
     memcpy(&user, &status.pr_reg, sizeof(user));
-    *thread = (struct core_thread){
-        .tid = status.pr_pid,
-        .signal = notes->thread_count == 1 ? status.pr_cursig : 0,
-        .regs = {.value = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp,
-                           user.rsp, user.r8, user.r9, user.r10, user.r11, user.r12, user.r13,
-                           user.r14, user.r15, user.rip},
-                 .known = (1u << UNWIND_DWARF_REGS) - 1},
-        .user_ns = time_ns((const struct timeval *)&status.pr_utime),
-        .kernel_ns = time_ns((const struct timeval *)&status.pr_stime)};
+    *thread = (struct core_thread){.tid = status.pr_pid,
+                                   .signal = notes->thread_count == 1 ? status.pr_cursig : 0,
+                                   .regs = arch_full_regs(&user),
+                                   .user_ns = time_ns((const struct timeval *)&status.pr_utime),
+                                   .kernel_ns = time_ns((const struct timeval *)&status.pr_stime)};
     return 0;
 }
 

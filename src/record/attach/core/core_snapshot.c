@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/core/core_snapshot.h"
 
+#include "arch/machines.h"
+#include "arch/own.h"
 #include "base/files/foreign_file.h"
 #include "base/files/io.h"
 #include "record/attach/core/core_map.h"
@@ -80,9 +82,9 @@ static int open_core(struct core_reader *reader, const struct core_request *requ
     if (err)
         return error_set(error, err, "cannot read %s: %s", request->path, strerror(-err));
     reader->stacks_left_bytes = stacks_bytes_max(reader->fd);
-    if (elf_machine(reader->core) != EM_X86_64 || reader->notes.thread_count == 0)
-        return error_set(error, -ENOEXEC, "%s is not a core file of an x86-64 program with threads",
-                         request->path);
+    if (elf_machine(reader->core) != ARCH_ELF_MACHINE || reader->notes.thread_count == 0)
+        return error_set(error, -ENOEXEC, "%s is not a core file of an %s program with threads",
+                         request->path, machine_of_elf(ARCH_ELF_MACHINE)->name);
     return 0;
 }
 

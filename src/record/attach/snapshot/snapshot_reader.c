@@ -148,7 +148,7 @@ static void keep_sample(void *context, struct snapshot_thread *thread,
     struct reader *reader = context;
     struct full_regs regs;
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
-        !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers)) {
+        !unwind_machine_captured(unwind_machine_own(), &regs, RING_REGISTERS, record->registers)) {
         set_problem(thread, "a 32-bit program");
         return;
     }

@@ -2,6 +2,7 @@
 #include "record/attach/snapshot/stopped_threads.h"
 
 #include "base/clock.h"
+#include "unwind/arch/arch.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -70,10 +71,7 @@ bool stopped_thread_registers(const struct stopped_thread *thread, struct full_r
         ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &place) != 0 ||
         place.iov_len != sizeof(user))
         return false;
-    *regs = (struct full_regs){.value = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
-                                         user.rbp, user.rsp, user.r8, user.r9, user.r10, user.r11,
-                                         user.r12, user.r13, user.r14, user.r15, user.rip},
-                               .known = (1u << UNWIND_DWARF_REGS) - 1};
+    *regs = arch_full_regs(&user);
     return true;
 }
 

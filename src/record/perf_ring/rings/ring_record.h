@@ -3,6 +3,7 @@
  * RING_SAMPLE_TYPE. */
 #pragma once
 
+#include "arch/own.h"
 #include "record/perf_ring/rings/kernel_ring.h"
 
 #include <linux/perf_event.h>
@@ -13,8 +14,7 @@
 #define RING_SAMPLE_TYPE                                                                         \
     (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD | \
      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-/* Bits of the kernel's asm/perf_regs.h on x86-64: AX to IP, and R8 to R15. */
-#define RING_REGISTERS UINT64_C(0xff01ff)
+#define RING_REGISTERS ARCH_PERF_REGISTERS
 
 struct ring_record {
     uint32_t type; /* PERF_RECORD_* */

@@ -108,7 +108,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     unwinder->searched = (struct offline_callers){0};
     unwinder->lacks_chain = false;
     if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
-        !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers))
+        !unwind_machine_captured(unwind_machine_own(), &regs, RING_REGISTERS, record->registers))
         return false;
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = record->stack};
     if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))

@@ -3,7 +3,6 @@
 
 #include "base/containers/array.h"
 #include "record/procfs/blocked/wait_calls.h"
-#include "unwind/arch/arch.h"
 #include "unwind/arch/machine.h"
 
 #include <limits.h>
@@ -50,7 +49,7 @@ static uint64_t read_called_avma(pid_t pid, uint64_t return_avma)
 {
     uint8_t code[JUMP_BYTES];
     uint64_t target_avma = 0;
-    const struct machine_code *machine = unwind_machine_of_elf(arch_elf_machine)->code;
+    const struct machine_code *machine = unwind_machine_own()->code;
     if (!machine || !read_memory(pid, return_avma - CODE_CALL_BYTES_MAX, code, CODE_CALL_BYTES_MAX))
         return 0;
     struct code_branch call = machine->call_before(code, CODE_CALL_BYTES_MAX, return_avma);

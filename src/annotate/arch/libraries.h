@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The libraries behind disassembler.h. Each file is built with its library, or NAME_absent.c in its
- * place. */
+/* The libraries behind disassembler.h, and the machines of each. Each file is built with its
+ * library, or NAME_absent.c in its place. */
 #pragma once
 
-#include "annotate/disassembler.h"
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct disassembly;
+
+/* Else capstone reads the machine's code, or no library. */
+static inline bool zydis_reads(uint16_t machine)
+{
+    return machine == EM_X86_64 || machine == EM_386;
+}
 
 /* Loads the library, once. */
 void zydis_prepare(void);

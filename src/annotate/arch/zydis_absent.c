@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of zydis.c where Zydis was not there to build with. */
-#include "annotate/disassembler_parts.h"
+#include "annotate/arch/libraries.h"
 
 void zydis_prepare(void)
 {

@@ -6,11 +6,10 @@
  *            │ frame          │
  *     SP  ─▶ └────────────────┘ CFA - 8 - value of the table
  */
-#include "unwind/cfi/go_frames.h"
+#include "unwind/arch/x86_64_go_frames.h"
 
 #include "elf/go_table.h"
 
-#include <elf.h>
 #include <string.h>
 
 enum { RBP = 6, RSP = 7, RETURN_ADDRESS = 16, WORD_BYTES = 8 };
@@ -122,11 +121,11 @@ static void put_function(struct buffer *out, const struct go_table *table,
         memcpy(out->bytes + at, &bytes, sizeof(bytes));
 }
 
-bool go_frames_make_cfi(struct buffer *debug_frame, const struct elf_file *elf)
+bool x86_64_go_frames_cfi(struct buffer *debug_frame, const struct elf_file *elf)
 {
     struct go_table table;
     struct go_function function;
-    if (elf_machine(elf) != EM_X86_64 || go_table_open(&table, elf) != 0)
+    if (go_table_open(&table, elf) != 0)
         return false;
     /* A run takes two bytes or more. Functions share runs, but programs of Go 1.19 have one run for
      * 50 bytes of the table: a table with more runs was made to fill the memory. */

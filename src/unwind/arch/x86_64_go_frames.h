@@ -11,6 +11,5 @@
 
 #include <stdbool.h>
 
-/* Fills an empty buffer with the records of a .debug_frame section. False: not a Go program for
- * x86-64, or its table is unreadable; the buffer is empty. */
-bool go_frames_make_cfi(struct buffer *debug_frame, const struct elf_file *elf);
+/* See make_go_cfi in machine.h. */
+bool x86_64_go_frames_cfi(struct buffer *debug_frame, const struct elf_file *elf);

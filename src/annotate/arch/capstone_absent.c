@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of capstone.c where capstone was not there to build with. */
-#include "annotate/disassembler_parts.h"
+#include "annotate/arch/libraries.h"
 
 void capstone_prepare(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "annotate/disassembler_parts.h"
+#include "annotate/arch/libraries.h"
 
+#include "annotate/disassembler.h"
 #include "base/loaded_library.h"
 
 #include <capstone/capstone.h>
