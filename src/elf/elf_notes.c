@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf/elf_file.h"
 
-#include "base/containers/cursor.h"
 #include "elf/elf_internal.h"
+#include "elf/elf_note.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -27,8 +27,6 @@ static void take_note(struct elf_file *elf, uint32_t type, const struct cursor *
         elf->is_go = true;
 }
 
-/* Names and descriptions are padded to 4. Only GNU property notes are padded to 8, and their
- * sizes are the same with both paddings. */
 static void take_notes(struct elf_file *elf, uint64_t offset, uint64_t size, uint64_t *left_bytes)
 {
     struct buffer notes = {0};
@@ -40,17 +38,9 @@ static void take_notes(struct elf_file *elf, uint64_t offset, uint64_t size, uin
         return;
     }
     struct cursor c = cursor_of(notes.bytes, notes.size);
-    while (cursor_left(&c) && !c.failed) {
-        uint64_t name_bytes = cursor_u32(&c);
-        uint64_t description_bytes = cursor_u32(&c);
-        uint32_t type = cursor_u32(&c);
-        struct cursor name = cursor_sub(&c, name_bytes);
-        cursor_skip(&c, -name_bytes & 3);
-        struct cursor description = cursor_sub(&c, description_bytes);
-        if (!c.failed)
-            take_note(elf, type, &name, &description);
-        cursor_skip(&c, -description_bytes & 3);
-    }
+    struct elf_note note;
+    while (elf_note_next(&c, &note))
+        take_note(elf, note.type, &note.name, &note.description);
     buffer_free(&notes);
 }
 

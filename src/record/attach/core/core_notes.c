@@ -4,6 +4,7 @@
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/containers/sort.h"
+#include "elf/elf_note.h"
 #include "unwind/arch/arch.h"
 
 #include <elf.h>
@@ -112,17 +113,10 @@ int core_notes_take(struct core_notes *notes, const void *bytes, size_t size)
 {
     struct cursor c = cursor_of(bytes, size);
     int err = 0;
-    while (err == 0 && cursor_left(&c)) {
-        uint64_t name_bytes = cursor_u32(&c);
-        uint64_t description_bytes = cursor_u32(&c);
-        uint32_t type = cursor_u32(&c);
-        struct cursor name = cursor_sub(&c, name_bytes);
-        cursor_skip(&c, -name_bytes & 3);
-        struct cursor description = cursor_sub(&c, description_bytes);
-        cursor_skip(&c, -description_bytes & 3);
-        if (!c.failed && name.size == 5 && memcmp(name.bytes, "CORE", 5) == 0)
-            err = take_note(notes, type, description);
-    }
+    struct elf_note note;
+    while (err == 0 && elf_note_next(&c, &note))
+        if (note.name.size == 5 && memcmp(note.name.bytes, "CORE", 5) == 0)
+            err = take_note(notes, note.type, note.description);
     return err ? err : SORT_BY(notes->mappings, notes->mapping_count, start_avma);
 }
 
