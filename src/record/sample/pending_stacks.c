@@ -52,25 +52,9 @@ static enum record_cut cut_of(const struct stack_copy *from, enum offline_end en
     if (from->copy.is_foreign &&
         (end == OFFLINE_CUT || end == OFFLINE_NO_CFI || end == OFFLINE_NO_CODE))
         return RECORD_CUT_FOREIGN;
-    switch (end) {
-    case OFFLINE_CUT:
-        return stack_copy_is_whole(from) ? RECORD_CUT_NO_CFI : RECORD_CUT_STACK_COPY;
-    case OFFLINE_UNMAPPED:
-    case OFFLINE_NO_CALLER:
-        return RECORD_CUT_UNMAPPED;
-    case OFFLINE_TOO_DEEP:
-        return RECORD_CUT_DEEP;
-    case OFFLINE_GUESS:
-        return RECORD_CUT_GUESS;
-    case OFFLINE_SIGNAL:
-        return RECORD_CUT_SIGNAL;
-    case OFFLINE_ROOT:
-    case OFFLINE_NO_CFI:
-    case OFFLINE_NO_CODE:
-    case OFFLINE_NO_FP:
-        break;
-    }
-    return RECORD_CUT_NO_CFI;
+    if (end == OFFLINE_CUT && !stack_copy_is_whole(from))
+        return RECORD_CUT_STACK_COPY;
+    return stack_cut_of(end);
 }
 
 static void note_module(struct record_summary *summary, const struct process_map *map,

@@ -237,3 +237,25 @@ void stack_unwinder_free(struct stack_unwinder *unwinder)
     buffer_free(&unwinder->room);
     caller_cache_free(&unwinder->callers);
 }
+
+enum record_cut stack_cut_of(enum offline_end end)
+{
+    switch (end) {
+    case OFFLINE_UNMAPPED:
+    case OFFLINE_NO_CALLER:
+        return RECORD_CUT_UNMAPPED;
+    case OFFLINE_TOO_DEEP:
+        return RECORD_CUT_DEEP;
+    case OFFLINE_GUESS:
+        return RECORD_CUT_GUESS;
+    case OFFLINE_SIGNAL:
+        return RECORD_CUT_SIGNAL;
+    case OFFLINE_CUT:
+    case OFFLINE_ROOT:
+    case OFFLINE_NO_CFI:
+    case OFFLINE_NO_CODE:
+    case OFFLINE_NO_FP:
+        break;
+    }
+    return RECORD_CUT_NO_CFI;
+}

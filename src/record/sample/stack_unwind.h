@@ -11,6 +11,7 @@
 #include "record/tables/compiler.h"
 #include "record/round.h"
 #include "record/sample/stack_copy.h"
+#include "record/summary.h"
 #include "unwind/code/caller_cache.h"
 #include "unwind/offline.h"
 
@@ -48,3 +49,6 @@ void stack_unwind_join(const struct stack_copy *from, uint64_t frames[RECORD_FRA
 void stack_unwind_want(struct stack_unwinder *unwinder, const struct stack_walk *walk);
 
 void stack_unwinder_free(struct stack_unwinder *unwinder);
+
+/* Why a stack ends early, other than at the end of its copy (OFFLINE_CUT). */
+enum record_cut stack_cut_of(enum offline_end end);

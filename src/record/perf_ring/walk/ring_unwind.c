@@ -36,25 +36,6 @@ static enum record_cut cut_of_copy(struct ring_unwinder *unwinder, const struct 
     return record->stack_bytes == 0 ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
 }
 
-static enum record_cut cut_of(struct ring_unwinder *unwinder, enum offline_end end,
-                              const struct ring_record *record, const struct stack_view *stack)
-{
-    switch (end) {
-    case OFFLINE_CUT:
-        return cut_of_copy(unwinder, record, stack);
-    case OFFLINE_UNMAPPED:
-        return RECORD_CUT_UNMAPPED;
-    case OFFLINE_TOO_DEEP:
-        return RECORD_CUT_DEEP;
-    case OFFLINE_GUESS:
-        return RECORD_CUT_GUESS;
-    case OFFLINE_SIGNAL:
-        return RECORD_CUT_SIGNAL;
-    default:
-        return RECORD_CUT_NO_CFI;
-    }
-}
-
 /* Notes the root of a complete walk, and continues a walk at the end of its copy. */
 static void use_callchain(struct ring_unwinder *unwinder, struct ring_process *process,
                           const struct ring_record *record, struct walked_sample *sample)
@@ -142,7 +123,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
         (result.end == OFFLINE_ROOT || lacks_caller) && count == result.frame_count;
     sample->is_fiber = result.root_is_in_code || lacks_caller;
     enum offline_end end = count == result.frame_count ? result.end : OFFLINE_UNMAPPED;
-    sample->cut = cut_of(unwinder, end, record, &stack);
+    sample->cut = end == OFFLINE_CUT ? cut_of_copy(unwinder, record, &stack) : stack_cut_of(end);
     use_callchain(unwinder, process, record, sample);
     use_callers_of_vdso(unwinder, &map, process, record, sample);
     return count > 0;
