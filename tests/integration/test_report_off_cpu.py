@@ -21,6 +21,14 @@ for thread in threads: thread.join()
 sum(range(20_000_000))
 """
 
+# The C library's own function, behind the sampler's hook, as jemalloc starts its threads.
+UNHOOKED = """
+import ctypes, time
+libc = ctypes.CDLL("libc.so.6")
+libc.pthread_create(ctypes.byref(ctypes.c_ulong()), None, libc.pause, None)
+time.sleep(1.5)
+"""
+
 
 class OffCpu(rec.Case):
     def view(self, run, command, *words):
@@ -44,6 +52,12 @@ class OffCpu(rec.Case):
         for thread, holder in (locks, reversed(locks)):
             self.assertRegex(thread["object"], rf"^0x[0-9a-f]+, held by {holder['tid']} {holder['name']}$")
         self.assertIn("lock; 1 thread", self.view(run, "report", "--stuck-after", AFTER))
+
+    def test_summary_and_report_count_the_same_threads(self):
+        run = self.record("/usr/bin/python3", "-c", UNHOOKED, rec_options=["--off-cpu"])
+        counts = [re.search(r"\b(\d+) threads", text).group(1)
+                  for text in (run.stderr.decode(), self.view(run, "report"))]
+        self.assertEqual(counts, ["2", "2"])
 
     def test_times_of_threads_add_up_in_every_view(self):
         run = self.record("/usr/bin/python3", "-c", PYTHON, rec_options=["--off-cpu"])

@@ -165,7 +165,7 @@ static int finish(struct attachment *attachment, struct error *error)
     round_begin(&attachment->round);
     ring_source_stop(&attachment->source);
     if (attachment->off_cpu)
-        off_recorder_stop(attachment->off_cpu, &summary->off_cpu);
+        off_recorder_stop(attachment->off_cpu, summary);
     if (attachment->options->records_system)
         summary->cpu_billed_ns = system_cpu_ns(attachment);
     summary->wall_ns = monotonic_ns() - attachment->start_ns;

@@ -166,7 +166,7 @@ void collector_stop(struct collector *collector, bool command_runs)
     collector_look_around_now(collector);
     collector_run_round(collector);
     if (collector->config.off_cpu)
-        off_recorder_stop(collector->config.off_cpu, &collector->config.summary->off_cpu);
+        off_recorder_stop(collector->config.off_cpu, collector->config.summary);
     finish_maps(collector);
     collector_look_around_now(collector);
     collector_run_round(collector);

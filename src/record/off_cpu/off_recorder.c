@@ -168,8 +168,9 @@ static bool join(struct off_recorder *recorder)
     return pthread_timedjoin_np(recorder->thread, NULL, &limit) == 0;
 }
 
-void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *summary)
+void off_recorder_stop(struct off_recorder *recorder, struct record_summary *total)
 {
+    struct record_off_cpu *summary = &total->off_cpu;
     *summary =
         (struct record_off_cpu){.method = recorder->loop.is_polled ? "schedstat" : "switch-records",
                                 .interval_ns = recorder->loop.pace.asked_ns,
@@ -178,6 +179,7 @@ void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *sum
     off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
     summary->samples = recorder->writer.samples;
     summary->mappings_left_out = recorder->writer.mappings_left_out;
+    total->threads += recorder->writer.threads;
     if (summary->is_stuck)
         return;
     recorder->has_thread = false;

@@ -73,5 +73,5 @@ void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns);
 uint64_t off_recorder_age_ns(const struct off_recorder *recorder);
 
 /* Ends the thread, and writes the rest. */
-void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *summary);
+void off_recorder_stop(struct off_recorder *recorder, struct record_summary *total);
 void off_recorder_free(struct off_recorder *recorder);

@@ -114,6 +114,19 @@ static void write_start(struct world *world, uint64_t time_ns)
     perfdata_write_comm(world->file, &task, "name", true);
 }
 
+static void put_thread_sample(struct world *world, pid_t tid, uint64_t time_ns)
+{
+    const uint64_t frames[] = {wait_frame_avma(WAIT_SLEEP), CODE + 16};
+    const struct off_entry entry = {.kind = OFF_ENTRY_SAMPLE,
+                                    .pid = PID,
+                                    .tid = tid,
+                                    .time_ns = time_ns,
+                                    .since_ns = 900 * MS,
+                                    .program_ns = 900 * MS,
+                                    .sample = {.weight_ns = 5 * MS, .frame_count = 2}};
+    off_queue_put(&world->queue, &entry, frames, sizeof(frames));
+}
+
 /* The records in the order of the file; only samples and mappings. */
 struct seen {
     size_t samples, mappings, waits, marks, program; /* mappings of synthetic frames, the program */
@@ -296,6 +309,32 @@ static void mappings_are_bounded_for_a_process_and_for_all(void **state)
     assert_in_range(for_all * 3600, UINT64_C(60) << 20, UINT64_C(64) << 20);
 }
 
+/* Threads started behind the hooks, with all signals blocked, have no other record than their waits. */
+static void a_thread_with_waits_alone_is_counted_and_started_once(void **state)
+{
+    struct world *world = *state;
+    struct error error;
+    struct perfdata_reader *reader;
+    struct perfdata_event event;
+    size_t starts = 0;
+    write_start(world, 900 * MS);
+    put_thread_sample(world, PID, 1000 * MS);
+    put_thread_sample(world, PID + 1, 1000 * MS);
+    put_thread_sample(world, PID + 1, 1010 * MS);
+    off_writer_round(&world->writer, &world->queue, 3000 * MS, false);
+    assert_int_equal(world->writer.threads, 1);
+    assert_int_equal(perfdata_finish(world->file), 0);
+    assert_int_equal(perfdata_reader_open(&reader, world->fd, "rec.data", &error), 0);
+    while (perfdata_next(reader, &event) > 0)
+        if (event.kind == PERFDATA_FORK && event.tid == PID + 1) {
+            assert_int_equal(event.pid, PID);
+            assert_int_equal(event.time_ns, 900 * MS);
+            starts++;
+        }
+    perfdata_reader_close(reader);
+    assert_int_equal(starts, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -303,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_sample_waits_for_the_start_of_its_thread),
         TEST(a_thread_unknown_to_the_engine_is_written_all_the_same),
+        TEST(a_thread_with_waits_alone_is_counted_and_started_once),
         TEST(frames_are_mapped_once_for_each_program),
         TEST(samples_from_before_an_exec_keep_their_time),
         TEST(a_later_start_of_the_same_program_has_its_mappings),

@@ -19,6 +19,7 @@ struct file_task {
     uint64_t before_ns;     /* the start before the latest one; 0: none */
     uint64_t start_ns;      /* of the latest FORK, or COMM of an exec */
     uint64_t end_ns;        /* 0: lives */
+    bool is_met;            /* has samples, and had no start then */
     uint64_t program_ns;    /* of the exec, by the kernel; 0: none was seen */
     uint64_t mapped_ns;     /* the start that the following was written for */
     uint64_t frames;        /* mapped synthetic frames: a bit for each enum wait_frame */

@@ -2,6 +2,7 @@
 #include "record/off_cpu/file/off_writer.h"
 
 #include "record/off_cpu/file/wait_frames.h"
+#include "record/procfs/proc.h"
 #include "wire/records.h"
 
 #include <string.h>
@@ -131,6 +132,29 @@ static void map_frames(struct off_writer *writer, const struct off_entry *entry,
     }
 }
 
+/* A thread that no other part of the recording has met: of libraries that start threads with all
+ * signals blocked, as jemalloc does, and without CPU time. */
+static void meet_thread(struct off_writer *writer, const struct off_entry *entry)
+{
+    struct file_task *task = file_task_get(&writer->tasks, (uint32_t)entry->tid);
+    char name[16];
+    if (!task || task->is_met || task->first_ns)
+        return;
+    task->is_met = true;
+    writer->threads++;
+    if (entry->tid == entry->pid) /* the parent is unknown */
+        return;
+    const struct perfdata_task start = {.pid = (uint32_t)entry->pid,
+                                        .tid = (uint32_t)entry->tid,
+                                        .parent_pid = (uint32_t)entry->pid,
+                                        .parent_tid = (uint32_t)entry->pid,
+                                        .time_ns =
+                                            entry->since_ns ? entry->since_ns : entry->time_ns};
+    perfdata_write_fork(writer->file, &start);
+    if (proc_name(entry->pid, entry->tid, name) == 0)
+        perfdata_write_comm(writer->file, &start, name, false);
+}
+
 static void take_sample(struct off_writer *writer, const struct off_entry *entry)
 {
     const uint64_t *frames = off_entry_content(entry);
@@ -167,6 +191,7 @@ static void take(struct off_writer *writer, const struct off_entry *entry)
         writer->meet(writer->meet_context, entry->pid, entry->tid, entry->time_ns);
     switch ((enum off_entry_kind)entry->kind) {
     case OFF_ENTRY_SAMPLE:
+        meet_thread(writer, entry);
         take_sample(writer, entry);
         break;
     case OFF_ENTRY_MAPPING:

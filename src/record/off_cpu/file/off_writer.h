@@ -14,6 +14,7 @@ struct off_writer {
     struct buffer entries, held;
     struct mapping_room room; /* for mappings of all processes together */
     uint64_t samples, mappings_left_out;
+    uint32_t threads; /* in the file by their waits alone */
     /* See struct off_recorder_config. */
     void (*meet)(void *context, pid_t pid, pid_t tid, uint64_t time_ns);
     void *meet_context;
