@@ -59,10 +59,11 @@ static int refuse_unreadable(const struct perfdata_reader *reader, const char *p
                              struct error *error)
 {
     if (file_header_has(&reader->header, FEATURE_COMPRESSED) && !unpacker_is_there())
-        return error_set(error, -ENOTSUP,
-                         "the records of %s are compressed, but rec was built without zstd: "
-                         "record again without perf record -z",
-                         path);
+        return error_set(
+            error, -ENOTSUP,
+            "the records of %s are compressed, but libzstd is missing, or rec was built without "
+            "zstd: record again without perf record -z",
+            path);
     if (file_header_has(&reader->header, FEATURE_DIR_FORMAT) && !reader->is_directory)
         return error_set(
             error, -ENOTSUP,

@@ -12,6 +12,7 @@
 #include "convert/jit/jit_bytes.h"
 #include "convert/jit/jits.h"
 #include "convert/symbolize/lib_symbols.h"
+#include "elf/decompress.h"
 #include "elf/elf_stream.h"
 
 #include <errno.h>
@@ -104,6 +105,7 @@ static int run_job(struct code *code, const struct code_job *job, struct error *
     lib_symbols_set_directories(&workers.limits, job->options);
     disassembler_prepare();
     elf_stream_prepare();
+    decompress_prepare();
     workers_run(&workers);
     return running.err;
 }

@@ -17,3 +17,14 @@ bool library_load(const char *file, const struct library_function *functions, si
     }
     return true;
 }
+
+bool library_need(struct library_at_need *library)
+{
+    pthread_mutex_lock(&library->mutex);
+    if (!library->was_tried)
+        library->is_there = library_load(library->file, library->functions, library->count);
+    library->was_tried = true;
+    bool is_there = library->is_there;
+    pthread_mutex_unlock(&library->mutex);
+    return is_there;
+}

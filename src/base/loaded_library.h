@@ -3,6 +3,7 @@
  * start of rec, 0.1 to 2 ms each. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,3 +15,15 @@ struct library_function {
 /* Loads the library for the life of the process. False: the library, or a function, is not there;
  * the places before it are filled in. */
 bool library_load(const char *file, const struct library_function *functions, size_t count);
+
+/* A library loaded at its first use, from any thread. */
+struct library_at_need {
+    pthread_mutex_t mutex; /* PTHREAD_MUTEX_INITIALIZER */
+    const char *file;
+    const struct library_function *functions;
+    size_t count;
+    bool was_tried, is_there;
+};
+
+/* Whether the library is there. A confined worker cannot load: its parent does so before. */
+bool library_need(struct library_at_need *library);

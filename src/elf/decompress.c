@@ -4,6 +4,7 @@
 #include "base/budget.h"
 #include "base/containers/array.h"
 #include "base/containers/table.h"
+#include "base/loaded_library.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -48,22 +49,38 @@ static uint8_t *room(struct buffer *out, size_t size)
 }
 
 #ifdef REC_HAVE_DEFLATE
+static __typeof__(libdeflate_alloc_decompressor) *inflater_new;
+static __typeof__(libdeflate_zlib_decompress) *inflater_run;
+static __typeof__(libdeflate_free_decompressor) *inflater_free;
+static const struct library_function inflate_functions[] = {
+    {"libdeflate_alloc_decompressor", &inflater_new},
+    {"libdeflate_zlib_decompress", &inflater_run},
+    {"libdeflate_free_decompressor", &inflater_free}};
+static struct library_at_need deflate_library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                                 .file = "libdeflate.so.0",
+                                                 .functions = inflate_functions,
+                                                 .count = 3};
+
 /* libdeflate: two fifths of zlib's time; needs the whole input and the output's size. */
-static bool inflate_all(const void *bytes, size_t stored, uint8_t *to, size_t size)
+static bool inflate_fast(const void *bytes, size_t stored, uint8_t *to, size_t size)
 {
-    struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
-    bool is_whole = inflater && libdeflate_zlib_decompress(inflater, bytes, stored, to, size,
-                                                           NULL) == LIBDEFLATE_SUCCESS;
-    libdeflate_free_decompressor(inflater);
+    struct libdeflate_decompressor *inflater = inflater_new();
+    bool is_whole =
+        inflater && inflater_run(inflater, bytes, stored, to, size, NULL) == LIBDEFLATE_SUCCESS;
+    inflater_free(inflater);
     return is_whole;
 }
-#else
+#endif
+
 static bool inflate_all(const void *bytes, size_t stored, uint8_t *to, size_t size)
 {
     uLongf got = size;
+#ifdef REC_HAVE_DEFLATE
+    if (library_need(&deflate_library))
+        return inflate_fast(bytes, stored, to, size);
+#endif
     return uncompress(to, &got, bytes, stored) == Z_OK && got == size;
 }
-#endif
 
 int decompress_zlib(const void *bytes, size_t stored, size_t size, struct buffer *out)
 {
@@ -80,15 +97,36 @@ int decompress_zlib(const void *bytes, size_t stored, size_t size, struct buffer
     return 0;
 }
 
+#ifdef REC_HAVE_ZSTD
+static __typeof__(ZSTD_decompress) *zstd_decompress;
+static const struct library_function zstd_functions[] = {{"ZSTD_decompress", &zstd_decompress}};
+static struct library_at_need zstd_library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                              .file = "libzstd.so.1",
+                                              .functions = zstd_functions,
+                                              .count = 1};
+#endif
+
+void decompress_prepare(void)
+{
+#ifdef REC_HAVE_DEFLATE
+    library_need(&deflate_library);
+#endif
+#ifdef REC_HAVE_ZSTD
+    library_need(&zstd_library);
+#endif
+}
+
 int decompress_zstd(const void *bytes, size_t stored, size_t size, struct buffer *out)
 {
 #ifdef REC_HAVE_ZSTD
     if (size > decompress_limit(stored))
         return -EFBIG;
+    if (!library_need(&zstd_library))
+        return -ENOTSUP;
     uint8_t *to = room(out, size);
     if (!to)
         return -ENOMEM;
-    if (ZSTD_decompress(to, size, bytes, stored) != size)
+    if (zstd_decompress(to, size, bytes, stored) != size)
         return -EBADMSG;
     out->size += size;
     return 0;

@@ -2,7 +2,8 @@
 /*
  * Decompression for ELF files: sections with zlib or zstd (SHF_COMPRESSED), and the xz image in
  * .gnu_debugdata. zstd and xz are optional at build time; without them the functions return
- * -ENOTSUP. libdeflate is optional, too; zlib is the slower fallback.
+ * -ENOTSUP. libdeflate is optional, too; zlib is the slower fallback. zstd and libdeflate are
+ * loaded at need: 90 us of a start.
  *
  * Results are appended to out; on failure out is unchanged: -EBADMSG malformed, -EFBIG more than
  * `limit` bytes, -ENOMEM.
@@ -10,6 +11,9 @@
 #pragma once
 
 #include "base/containers/buffer.h"
+
+/* Loads libraries; before a worker is confined. Elsewhere the first use loads. */
+void decompress_prepare(void);
 
 /* How many bytes may come out of so many (base/budget.h). */
 size_t decompress_limit(size_t stored);

@@ -8,6 +8,7 @@
 #include "export/encoding/gzip.h"
 
 #include "base/containers/buffer.h"
+#include "base/loaded_library.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -17,11 +18,9 @@
 
 #ifdef REC_HAVE_DEFLATE
 #include <libdeflate.h>
-enum { WHOLE_BYTES = 8 << 20 };
-#else
-enum { WHOLE_BYTES = 0 };
 #endif
 
+enum { WHOLE_BYTES = 8 << 20 };
 enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 14, LARGEST_INPUT = 1 << 30 };
 
 struct gzip {
@@ -94,9 +93,54 @@ static int start_stream(struct gzip *gzip)
     return err;
 }
 
+#ifdef REC_HAVE_DEFLATE
+static __typeof__(libdeflate_alloc_compressor) *compressor_new;
+static __typeof__(libdeflate_gzip_compress_bound) *compressor_bound;
+static __typeof__(libdeflate_gzip_compress) *compressor_run;
+static __typeof__(libdeflate_free_compressor) *compressor_free;
+
+static bool has_whole(void)
+{
+    static const struct library_function functions[] = {
+        {"libdeflate_alloc_compressor", &compressor_new},
+        {"libdeflate_gzip_compress_bound", &compressor_bound},
+        {"libdeflate_gzip_compress", &compressor_run},
+        {"libdeflate_free_compressor", &compressor_free}};
+    static struct library_at_need library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                             .file = "libdeflate.so.0",
+                                             .functions = functions,
+                                             .count = 4};
+    return library_need(&library);
+}
+
+static int deflate_whole(struct gzip *gzip)
+{
+    const struct buffer *held = &gzip->held;
+    struct libdeflate_compressor *compressor = compressor_new(gzip->level);
+    size_t most = compressor ? compressor_bound(compressor, held->size) : 0;
+    uint8_t *packed = most ? malloc(most) : NULL;
+    size_t size = packed ? compressor_run(compressor, held->bytes, held->size, packed, most) : 0;
+    int err = size ? gzip->sink(gzip->context, packed, size) : -ENOMEM;
+    free(packed);
+    compressor_free(compressor);
+    return err;
+}
+#else
+static bool has_whole(void)
+{
+    return false;
+}
+
+static int deflate_whole(struct gzip *gzip)
+{
+    (void)gzip;
+    return -ENOSYS;
+}
+#endif
+
 int gzip_write(struct gzip *gzip, const void *bytes, size_t size)
 {
-    if (!gzip->streams && size <= WHOLE_BYTES - gzip->held.size) {
+    if (!gzip->streams && has_whole() && size <= WHOLE_BYTES - gzip->held.size) {
         buffer_append(&gzip->held, bytes, size);
         return gzip->held.failed ? -ENOMEM : 0;
     }
@@ -104,32 +148,13 @@ int gzip_write(struct gzip *gzip, const void *bytes, size_t size)
     return err ? err : stream_on(gzip, bytes, size);
 }
 
-#ifdef REC_HAVE_DEFLATE
-static int deflate_whole(struct gzip *gzip)
-{
-    const struct buffer *held = &gzip->held;
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(gzip->level);
-    size_t most = compressor ? libdeflate_gzip_compress_bound(compressor, held->size) : 0;
-    uint8_t *packed = most ? malloc(most) : NULL;
-    size_t size =
-        packed ? libdeflate_gzip_compress(compressor, held->bytes, held->size, packed, most) : 0;
-    int err = size ? gzip->sink(gzip->context, packed, size) : -ENOMEM;
-    free(packed);
-    libdeflate_free_compressor(compressor);
-    return err;
-}
-#else
-static int deflate_whole(struct gzip *gzip)
-{
-    int err = start_stream(gzip);
-    return err ? err : gzip_finish(gzip);
-}
-#endif
-
 int gzip_finish(struct gzip *gzip)
 {
-    if (!gzip->streams)
+    if (!gzip->streams && has_whole())
         return deflate_whole(gzip);
+    int err = gzip->streams ? 0 : start_stream(gzip);
+    if (err)
+        return err;
     gzip->stream.next_in = NULL;
     gzip->stream.avail_in = 0;
     return deflate_piece(gzip, Z_FINISH);

@@ -245,7 +245,8 @@ static int unpack(struct stream *stream, struct record *record)
     if (!bytes)
         return end_at(stream, "a malformed record");
     if (!unpacker_is_there())
-        return end_at(stream, "compressed records (rec was built without zstd),");
+        return end_at(stream,
+                      "compressed records (libzstd is missing, or rec was built without zstd),");
     if (!stream->unpacker)
         stream->unpacker = unpacker_new();
     if (!stream->unpacker)

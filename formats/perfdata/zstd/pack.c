@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/zstd/pack.h"
 
+#include "base/loaded_library.h"
 #include "perfdata/format.h"
 
 #include <errno.h>
@@ -9,9 +10,18 @@
 _Static_assert(RECORD_HEADER_BYTES + ZSTD_COMPRESSBOUND(PACK_PIECE_BYTES) < RECORD_BYTES_MAX,
                "what does not get smaller fits, too");
 
+static __typeof__(ZSTD_compress) *compress_frame;
+static __typeof__(ZSTD_isError) *is_error;
+
 bool pack_is_there(void)
 {
-    return true;
+    static const struct library_function functions[] = {{"ZSTD_compress", &compress_frame},
+                                                        {"ZSTD_isError", &is_error}};
+    static struct library_at_need library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                             .file = "libzstd.so.1",
+                                             .functions = functions,
+                                             .count = 2};
+    return library_need(&library);
 }
 
 static int pack_piece(struct buffer *out, const uint8_t *bytes, size_t size, int level)
@@ -21,8 +31,8 @@ static int pack_piece(struct buffer *out, const uint8_t *bytes, size_t size, int
     if (!room)
         return -ENOMEM;
     size_t packed_bytes =
-        ZSTD_compress(room + RECORD_HEADER_BYTES, PACKED_BYTES_MAX, bytes, size, level);
-    if (ZSTD_isError(packed_bytes))
+        compress_frame(room + RECORD_HEADER_BYTES, PACKED_BYTES_MAX, bytes, size, level);
+    if (is_error(packed_bytes))
         return -ENOMEM;
     buffer_u32(out, RECORD_COMPRESSED);
     buffer_u16(out, 0);
@@ -33,7 +43,7 @@ static int pack_piece(struct buffer *out, const uint8_t *bytes, size_t size, int
 
 int pack_records(struct buffer *out, const struct buffer *records, int level)
 {
-    int err = 0;
+    int err = pack_is_there() ? 0 : -ENOSYS;
     for (size_t at = 0; at < records->size && err == 0; at += PACK_PIECE_BYTES) {
         size_t left = records->size - at;
         err = pack_piece(out, records->bytes + at,

@@ -16,8 +16,9 @@ enum {
     PACK_PIECE_BYTES = 48 << 10, /* uncompressed content per record; the format's limit is 64 KiB */
 };
 
-/* Whether rec was built with libzstd. */
+/* Whether rec was built with libzstd, and libzstd is here. Loads the library. */
 bool pack_is_there(void);
 
-/* Appends the packed records to out, which must not have a drain. 0 or -ENOMEM. */
+/* Appends the packed records to out, which must not have a drain. 0, -ENOMEM, or -ENOSYS: no
+ * libzstd. */
 int pack_records(struct buffer *out, const struct buffer *records, int level);

@@ -2,6 +2,7 @@
 #include "perfdata/zstd/unpack.h"
 
 #include "base/budget.h"
+#include "base/loaded_library.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,17 +24,30 @@ struct unpacker {
     uint8_t out[OUT_BYTES];
 };
 
+static __typeof__(ZSTD_createDStream) *stream_new;
+static __typeof__(ZSTD_freeDStream) *stream_free;
+static __typeof__(ZSTD_decompressStream) *stream_run;
+static __typeof__(ZSTD_isError) *is_error;
+
 bool unpacker_is_there(void)
 {
-    return true;
+    static const struct library_function functions[] = {{"ZSTD_createDStream", &stream_new},
+                                                        {"ZSTD_freeDStream", &stream_free},
+                                                        {"ZSTD_decompressStream", &stream_run},
+                                                        {"ZSTD_isError", &is_error}};
+    static struct library_at_need library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                             .file = "libzstd.so.1",
+                                             .functions = functions,
+                                             .count = 4};
+    return library_need(&library);
 }
 
 struct unpacker *unpacker_new(void)
 {
-    struct unpacker *unpacker = calloc(1, sizeof(*unpacker));
+    struct unpacker *unpacker = unpacker_is_there() ? calloc(1, sizeof(*unpacker)) : NULL;
     if (!unpacker)
         return NULL;
-    unpacker->stream = ZSTD_createDStream();
+    unpacker->stream = stream_new();
     unpacker->in.src = unpacker->fed;
     if (unpacker->stream)
         return unpacker;
@@ -45,7 +59,7 @@ void unpacker_free(struct unpacker *unpacker)
 {
     if (!unpacker)
         return;
-    ZSTD_freeDStream(unpacker->stream);
+    stream_free(unpacker->stream);
     free(unpacker);
 }
 
@@ -65,8 +79,8 @@ static int unpack(struct unpacker *unpacker)
     unpacker->start = 0;
     size_t before = unpacker->end;
     ZSTD_outBuffer out = {unpacker->out, OUT_BYTES, unpacker->end};
-    size_t hint = ZSTD_decompressStream(unpacker->stream, &out, &unpacker->in);
-    if (ZSTD_isError(hint))
+    size_t hint = stream_run(unpacker->stream, &out, &unpacker->in);
+    if (is_error(hint))
         return -EBADMSG;
     unpacker->end = out.pos;
     unpacker->produced_bytes += out.pos - before;

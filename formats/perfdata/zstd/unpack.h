@@ -12,7 +12,7 @@
 
 struct unpacker; /* opaque */
 
-/* Whether rec was built with libzstd. */
+/* Whether rec was built with libzstd, and libzstd is here. Loads the library. */
 bool unpacker_is_there(void);
 
 /* NULL: out of memory, or not there. */

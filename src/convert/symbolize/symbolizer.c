@@ -7,6 +7,7 @@
 #include "base/sandbox/confine.h"
 #include "base/sandbox/workers.h"
 #include "convert/files/debug_info.h"
+#include "elf/decompress.h"
 #include "elf/elf_stream.h"
 
 #include <errno.h>
@@ -275,8 +276,10 @@ static void start_jobs(struct symbolizer *symbolizer)
     workers->fds.kept_count = symbolizer->options->gone_fd_count;
     workers->limits.files = symbolizer->options->gone_fds;
     workers->limits.file_count = symbolizer->options->gone_fd_count;
-    if (symbolizer->jobs.count)
+    if (symbolizer->jobs.count) {
         elf_stream_prepare();
+        decompress_prepare();
+    }
     workers_start(&symbolizer->pool, workers);
 }
 

@@ -93,7 +93,8 @@ int record_value_compression(struct record_request *request, const char *value, 
 {
     unsigned long level = PACK_LEVEL_MIN;
     if (!pack_is_there())
-        return error_set(error, -ENOSYS, "-z is not supported: rec was built without zstd");
+        return error_set(error, -ENOSYS,
+                         "-z is not supported: libzstd is missing, or rec was built without zstd");
     int err = value ? options_number(value, "-z, level of compression,", PACK_LEVEL_MIN,
                                      PACK_LEVEL_MAX, &level, error)
                     : 0;
