@@ -16,6 +16,8 @@ enum record_engine {
     RECORD_ENGINE_PERF_RING, /* from outside: kernel rings, see perf_ring/ring_source.h */
 };
 const char *record_engine_name(enum record_engine engine); /* "perf-trap", "timer" */
+/* Whether the sampler takes the samples. */
+bool record_engine_is_injected(enum record_engine engine);
 
 #define RECORD_FREQUENCY_DEFAULT 999
 #define RECORD_FREQUENCY_MAX 20000

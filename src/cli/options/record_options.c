@@ -106,7 +106,7 @@ static int check_targets(struct record_request *request, struct error *error)
     options->target_count = request->targets.count;
     if (options->records_system && options->target_count > 0)
         return error_set(error, -EINVAL, "-a, -C and -G cannot be combined with -p, -t and -u");
-    if (options->engine != RECORD_ENGINE_AUTO && options->engine != RECORD_ENGINE_PERF_RING)
+    if (record_engine_is_injected(options->engine))
         return error_set(error, -EINVAL,
                          "--engine is for commands: running processes are recorded by perf-ring");
     if (options->end_command || options->wait_all || request->repeat)

@@ -112,7 +112,8 @@ static void print_details(const struct recorder *recorder, const struct record_p
     text_print(stdout, "available    %s%s\n", found.is_available ? "yes" : "no: ", found.reason);
     printf("\nsources, in order of preference:\n");
     print_sources(recorder, probe);
-    printf("\nparameters:\n");
+    if (recorder->parameter_count)
+        printf("\nparameters:\n");
     print_parameters(recorder);
 }
 

@@ -135,11 +135,8 @@ static void connect_outside(struct collector *collector)
         .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
         .has_kernel_image = config->kernel_pid != 0};
     outside->is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING;
-    /* Other recorders have hooks in the sampler. */
-    uint32_t without_hooks =
-        recorder_bit(recorder_find("cpu")) | recorder_bit(recorder_find("off-cpu"));
-    bool has_hooks = config->options->recorders & ~without_hooks;
-    outside->takes_fibers = outside->is_permitted && !has_hooks;
+    outside->takes_fibers =
+        outside->is_permitted && !recorders_have_hooks(config->options->recorders);
 }
 
 static void connect_departures(struct collector *collector)

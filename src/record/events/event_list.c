@@ -91,10 +91,8 @@ static int settle(struct event_request *request, bool may_sample_kernel, struct 
  * Where these rings are refused, from a sampler that stays quiet and is rarely called. */
 static void leave_samples_out(struct record_options *options)
 {
-    bool is_injected =
-        options->engine == RECORD_ENGINE_PERF_TRAP || options->engine == RECORD_ENGINE_TIMER;
     options->frequency = 1;
-    if (is_injected || (options->argv && thread_events_probe() != 0))
+    if (record_engine_is_injected(options->engine) || (options->argv && thread_events_probe() != 0))
         return;
     options->event_count = 1;
     options->events[0] =

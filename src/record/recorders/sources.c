@@ -21,6 +21,7 @@ const struct record_source record_sources[RECORD_SOURCES] = {
         .engine = RECORD_ENGINE_PERF_TRAP,
         .name = "perf-trap",
         .description = "injected rings; a perf event per process raises SIGTRAP",
+        .is_injected = true,
         .needs = "Linux 5.18; perf_event_paranoid <= 2 or CAP_PERFMON",
         .refusal = refuse_perf_trap,
     },
@@ -28,6 +29,7 @@ const struct record_source record_sources[RECORD_SOURCES] = {
         .engine = RECORD_ENGINE_TIMER,
         .name = "timer",
         .description = "injected rings; POSIX CPU timers, at most the tick rate",
+        .is_injected = true,
         .needs = "nothing",
         .refusal = refuse_timer,
     },
@@ -77,4 +79,12 @@ const char *record_engine_name(enum record_engine engine)
         if (record_sources[i].engine == engine)
             return record_sources[i].name;
     return "auto";
+}
+
+bool record_engine_is_injected(enum record_engine engine)
+{
+    for (size_t i = 0; i < RECORD_SOURCES; i++)
+        if (record_sources[i].engine == engine)
+            return record_sources[i].is_injected;
+    return false;
 }

@@ -13,6 +13,7 @@ struct record_source {
     enum record_engine engine;
     const char *name; /* stable: the value of --engine and of `engine` in a capture */
     const char *description;
+    bool is_injected;  /* the sampler takes the samples */
     const char *needs; /* of kernel and privileges */
     /* NULL: available on the probed machine; else the reason, valid as long as the probe. */
     const char *(*refusal)(const struct record_probe *probe);

@@ -120,8 +120,7 @@ int event_option_check(struct record_options *options, struct error *error)
     }
     if (options->kernel_stacks && options->exclude_kernel)
         return error_set(error, -EINVAL, "kernel stacks cannot be combined with --all-user or :u");
-    bool is_injected =
-        options->engine == RECORD_ENGINE_PERF_TRAP || options->engine == RECORD_ENGINE_TIMER;
+    bool is_injected = record_engine_is_injected(options->engine);
     bool is_timer =
         options->engine == RECORD_ENGINE_TIMER &&
         (options->kernel_stacks || (options->event_count > 0 && !event_list_has_clock(options)));
