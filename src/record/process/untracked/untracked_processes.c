@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/untracked/untracked_processes.h"
 
+#include "base/clock.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "record/process/untracked/untracked_reason.h"
@@ -19,6 +20,8 @@
 #define PATIENCE_CPU_NS 100000000
 #define PATIENCE_NS UINT64_C(5000000000)
 #define LOADER_CPU_NS UINT64_C(2000000000) /* of the dynamic linker; Blender's: 0.3 s */
+/* Looks for processes in the linker take at most this part of the time. */
+#define LOADER_PARTS 32
 
 static struct untracked_process *find(struct untracked_processes *untracked, pid_t pid)
 {
@@ -28,19 +31,30 @@ static struct untracked_process *find(struct untracked_processes *untracked, pid
     return NULL;
 }
 
+/* The list of 65 000 mappings takes 20 ms. Until its turn comes, a process may be in the linker. */
+static bool may_be_in_loader(struct untracked_processes *untracked, pid_t pid)
+{
+    if (untracked->round->now_ns < untracked->loader_due_ns)
+        return true;
+    uint64_t start_ns = monotonic_ns();
+    bool is_in_loader = untracked_is_in_loader(untracked->session, pid);
+    uint64_t end_ns = monotonic_ns();
+    untracked->loader_due_ns = end_ns + LOADER_PARTS * (end_ns - start_ns);
+    return is_in_loader;
+}
+
 /* A process that can take the sampler may still be before its constructor, waiting for a
  * processor, or in the dynamic linker. */
-static bool is_patience_over(const struct untracked_processes *untracked,
-                             const struct process *process)
+static bool is_patience_over(struct untracked_processes *untracked, const struct process *process)
 {
     const uint64_t cpu_ns = process->account.last_cpu_ns - process->untracked_cpu_ns;
     return (cpu_ns > PATIENCE_CPU_NS ||
             untracked->round->now_ns > process->untracked_since_ns + PATIENCE_NS) &&
-           (cpu_ns > LOADER_CPU_NS || !untracked_is_in_loader(untracked->session, process->pid));
+           (cpu_ns > LOADER_CPU_NS || !may_be_in_loader(untracked, process->pid));
 }
 
 /* Counts one more look at a process without a sampler; true once the lack is certain. */
-static bool is_certain(const struct untracked_processes *untracked, struct process *process,
+static bool is_certain(struct untracked_processes *untracked, struct process *process,
                        uint64_t executable)
 {
     if (process->untracked_sightings++ == 0) {

@@ -40,7 +40,7 @@ struct untracked_processes {
     struct untracked_process items[UNTRACKED_PROCESSES_MAX];
     size_t count;
     size_t next_parent; /* the next look starts with this process; counts on without limit */
-    uint64_t due_ns, search_ns;
+    uint64_t due_ns, search_ns, loader_due_ns;
 };
 
 void untracked_processes_look(struct untracked_processes *untracked);
