@@ -10,7 +10,7 @@ import time
 
 import rec
 
-WALL_S = 60  # on a busy machine
+WALL_S = rec.TIMEOUT_S  # on a busy machine
 
 
 class Run:
