@@ -151,7 +151,8 @@ void collector_run_round(struct collector *collector)
     uint64_t before = perfdata_bytes_written(collector->config.writer);
     begin_round(collector);
     departures_answer(&collector->departures);
-    if (handshake_answer(&collector->handshake))
+    collector->watch.has_starts = handshake_answer(&collector->handshake);
+    if (collector->watch.has_starts)
         collector_look_around_now(collector);
     retirement_answer(&collector->watch);
     process_maps_answer(&collector->maps);

@@ -48,12 +48,12 @@ static void unlink_bucket(struct process_table *table, const struct process *pro
     *place = table->next_in_bucket[process->slot];
 }
 
-static void release(struct process_table *table, struct process *process)
+static void release(struct process_table *table, struct process *process, uint64_t now_ns)
 {
     process_map_release(process->map);
     proc_maps_free(&process->first_mappings);
     perf_event_close(&process->event);
-    target_memory_release(process->memory);
+    target_memory_release_later(process->memory, &table->ended_memories, now_ns);
     for (size_t i = 0; i < process->thread_slot_count; i++) {
         table->threads_kept -= process->thread_slots[i] != NULL;
         free(process->thread_slots[i]);
@@ -63,20 +63,21 @@ static void release(struct process_table *table, struct process *process)
         close(process->pid_fd);
 }
 
-void process_table_remove(struct process_table *table, size_t i)
+void process_table_remove(struct process_table *table, size_t i, uint64_t now_ns)
 {
     struct process *process = process_table_at(table, i);
     table->live[i] = table->live[--table->live_count];
     table->free_slots[table->free_count++] = (uint16_t)process->slot;
     unlink_bucket(table, process);
-    release(table, process);
+    release(table, process, now_ns);
     *process = (struct process){.pid_fd = -1};
 }
 
 void process_table_free(struct process_table *table)
 {
     for (size_t i = 0; i < table->live_count; i++)
-        release(table, process_table_at(table, i));
+        release(table, process_table_at(table, i), 0);
+    ended_memories_unmap(&table->ended_memories);
     table->live_count = 0;
 }
 

@@ -131,6 +131,7 @@ struct process_table {
     uint32_t used_count;                    /* slots used so far */
     uint16_t free_slots[SESSION_PROCESSES]; /* free entries among them; the last is used next */
     size_t free_count;
+    struct ended_memories ended_memories;
     size_t threads_kept; /* entries of all processes in thread_slots, ended threads included */
 };
 
@@ -151,8 +152,9 @@ struct process *process_find(const struct process_table *table, pid_t pid);
 
 /* Enters *from, with its memory; from->pid is its key from then on. NULL: the table is full. */
 struct process *process_table_add(struct process_table *table, const struct process *from);
-/* Frees map, mappings, event and memory of the i-th entry in use. */
-void process_table_remove(struct process_table *table, size_t i);
+/* Frees map, mappings and event of the i-th entry in use, and gives up the memory: see
+ * target_memory.h. */
+void process_table_remove(struct process_table *table, size_t i, uint64_t now_ns);
 void process_table_free(struct process_table *table);
 
 /* The pid of the child in the pid namespace of its parent. */

@@ -147,8 +147,12 @@ void process_watch_find_ended(struct process_watch *watch)
     for (size_t i = watch->processes->live_count; i-- > 0;) {
         const struct process *process = process_table_at(watch->processes, i);
         if (process->has_ended && process->map_requests == 0 && process->waiting_count == 0)
-            process_table_remove(watch->processes, i);
+            process_table_remove(watch->processes, i, watch->round->now_ns);
     }
+    if (watch->has_starts)
+        ended_memories_unmap_old(&watch->processes->ended_memories, watch->round->now_ns);
+    else
+        ended_memories_unmap(&watch->processes->ended_memories);
 }
 
 /* A debugger that attaches would stop at every SIGTRAP. */

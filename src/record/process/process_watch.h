@@ -30,6 +30,7 @@ struct process_watch {
     const struct round *round;
     int end_fd;                                   /* epoll: the pidfd of every process */
     struct epoll_event events[SESSION_PROCESSES]; /* of one look */
+    bool has_starts;       /* requests of this round: memories of ended processes may wait */
     bool waits_for_rusage; /* a process that ended in this round has no rusage yet */
 };
 

@@ -145,15 +145,72 @@ struct target_memory *target_memory_use(struct target_memory *memory)
     return memory;
 }
 
-void target_memory_release(struct target_memory *memory)
+/* True for the last user. */
+static bool leave(struct target_memory *memory)
 {
-    if (!memory || __atomic_sub_fetch(&memory->users, 1, __ATOMIC_ACQ_REL) > 0)
-        return;
+    return memory && __atomic_sub_fetch(&memory->users, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+static void unmap(struct target_memory *memory)
+{
     for (uint32_t i = 0; i < TARGET_MEMORY_CHUNKS; i++)
         if (memory->chunks[i])
             munmap(memory->chunks[i] - PAGE_BYTES, chunk_bytes(i));
     munmap(memory->shared, RINGS_AT);
     free(memory);
+}
+
+void target_memory_release(struct target_memory *memory)
+{
+    if (leave(memory))
+        unmap(memory);
+}
+
+void target_memory_release_later(struct target_memory *memory, struct ended_memories *ended,
+                                 uint64_t now_ns)
+{
+    if (!leave(memory))
+        return;
+    if (memory->chunks[0]) { /* of up to 512 MiB, with records */
+        unmap(memory);
+        return;
+    }
+    if (ended->count == ENDED_MEMORIES_MAX)
+        ended_memories_unmap(ended);
+    if (ended->count == 0)
+        ended->since_ns = now_ns;
+    ended->items[ended->count++] = memory;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct target_memory *const *a = left, *const *b = right;
+    return ((*a)->shared > (*b)->shared) - ((*a)->shared < (*b)->shared);
+}
+
+/* The kernel places new mappings side by side. */
+void ended_memories_unmap(struct ended_memories *ended)
+{
+    uint8_t *start = NULL, *end = NULL;
+    qsort(ended->items, ended->count, sizeof(ended->items[0]), by_address);
+    for (size_t i = 0; i < ended->count; i++) {
+        uint8_t *shared = (uint8_t *)ended->items[i]->shared;
+        if (shared != end && start)
+            munmap(start, (size_t)(end - start));
+        if (shared != end)
+            start = shared;
+        end = shared + RINGS_AT;
+        free(ended->items[i]);
+    }
+    if (start)
+        munmap(start, (size_t)(end - start));
+    ended->count = 0;
+}
+
+void ended_memories_unmap_old(struct ended_memories *ended, uint64_t now_ns)
+{
+    if (ended->count > 0 && now_ns - ended->since_ns >= ENDED_MEMORIES_NS)
+        ended_memories_unmap(ended);
 }
 
 /* Of the chunk before, or the last page before all rings. */

@@ -30,6 +30,20 @@ struct target_memory {
     uint8_t *chunks[TARGET_MEMORY_CHUNKS]; /* the first ring of each; NULL: not mapped */
 };
 
+/*
+ * Memories of ended processes that are unmapped together: one at a time, the kernel takes 8 us for
+ * each, and eight neighbours in one call 4 (mapping, inode and page). While processes start and
+ * end, memories without mapped rings wait, for ENDED_MEMORIES_NS at most.
+ */
+#define ENDED_MEMORIES_MAX 16u
+#define ENDED_MEMORIES_NS 20000000
+
+struct ended_memories {
+    struct target_memory *items[ENDED_MEMORIES_MAX];
+    size_t count;
+    uint64_t since_ns; /* the first one */
+};
+
 /* A descriptor of the requested memory, if the process has the memory at the stated descriptor;
  * -1: it has not, or the process is hidden or gone. */
 int target_memory_find(const struct session *session, pid_t pid,
@@ -48,6 +62,12 @@ int target_memory_set_size(int fd);
 struct target_memory *target_memory_use(struct target_memory *memory);
 /* Unmaps after the last use. NULL: no effect. */
 void target_memory_release(struct target_memory *memory);
+/* The same for the memory of an ended process. Collector thread only. */
+void target_memory_release_later(struct target_memory *memory, struct ended_memories *ended,
+                                 uint64_t now_ns);
+/* Unmaps them, if the first one has waited for long enough. */
+void ended_memories_unmap_old(struct ended_memories *ended, uint64_t now_ns);
+void ended_memories_unmap(struct ended_memories *ended);
 
 /* The data of a ring, mapped when first used; NULL: no address space. Collector thread only. */
 uint8_t *target_memory_ring(struct target_memory *memory, uint32_t index);

@@ -744,7 +744,7 @@ static void many_threads_of_hostile_processes_take_no_more_memory(void **state)
     shared->process.threads_started++;
     drain_all(&at.collector->drain);
     assert_int_equal(at.summary.threads_without_slot, 41 - THREADS_KEPT_ALWAYS);
-    process_table_remove(processes, 0);
+    process_table_remove(processes, 0, 0);
     assert_int_equal(processes->threads_kept, THREADS_KEPT_MAX);
     at.collector->threads.active_count = 0;
 }

@@ -35,7 +35,7 @@ static void remove_slot(uint32_t slot)
 {
     for (size_t i = table->live_count; i-- > 0;)
         if (table->live[i] == slot)
-            process_table_remove(table, i);
+            process_table_remove(table, i, 0);
 }
 
 static void pids_of_one_bucket_are_told_apart(void **state)
