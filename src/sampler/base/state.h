@@ -14,11 +14,11 @@
 #define SAMPLER_CACHE_ENTRIES 256u
 #define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of a walk */
 
-/* PC -> rule, of a map generation. */
+/* PC -> rule, of a map. */
 struct rule_cache_entry {
     uint64_t pc;
     uint32_t rule;
-    uint32_t generation;
+    uint32_t map; /* struct walk's map_tag */
 };
 _Static_assert(sizeof(struct rule_cache_entry) == 16, "four to a cache line");
 
@@ -67,10 +67,9 @@ struct thread_state {
     bool is_blocked;     /* the block is real, because of a foreign signal */
     struct known_mask masks[SAMPLER_MASKS];
     uint32_t next_mask;
-    uint64_t usual_mask;  /* set by the program, without additions for handlers */
-    uint32_t cache_joins; /* process.joins when the cache was last cleared */
-    uint32_t astray;      /* samples with a frame pointer to no code of this map */
-    uint32_t astray_generation;
+    uint64_t usual_mask; /* set by the program, without additions for handlers */
+    uint32_t astray;     /* samples with a frame pointer to no code of this map */
+    uint32_t astray_map; /* struct walk's map_tag */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
 

@@ -24,6 +24,9 @@
 #define FOREIGN_FRAME_BYTES (UINT64_C(1) << 20)
 /* Per map and thread. */
 #define ASTRAY_COPIES_MAX 64
+/* A forked child has a copy of the parent's cache, with tags of the parent's maps. This step keeps
+ * the tags of 100 joins more than 2^24 maps apart (2^32 divided by the golden ratio). */
+#define JOIN_STEP UINT32_C(0x9E3779B1)
 
 static bool is_within(const stack_t *stack, uint64_t sp)
 {
@@ -64,7 +67,7 @@ static bool choose_stack(struct walk *walk)
 static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
 {
     struct rule_cache_entry *entry = &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
-    if (entry->pc == pc && entry->generation == walk->generation) {
+    if (entry->pc == pc && entry->map == walk->map_tag) {
         *rule = entry->rule;
         return true;
     }
@@ -87,7 +90,7 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
     }
     /* Rows of code without CFI may come later, into the same map. */
     if (row_kind(*rule) != ROW_NONE)
-        *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
+        *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .map = walk->map_tag};
     return true;
 }
 
@@ -107,9 +110,9 @@ static void push_frame(struct walk *walk, uint64_t pc)
 static enum walk_end end_astray(const struct walk *walk)
 {
     struct thread_state *thread = walk->thread;
-    if (thread->astray_generation != walk->generation)
+    if (thread->astray_map != walk->map_tag)
         thread->astray = 0;
-    thread->astray_generation = walk->generation;
+    thread->astray_map = walk->map_tag;
     return thread->astray++ < ASTRAY_COPIES_MAX ? WALK_UNKNOWN : WALK_NO_CFI;
 }
 
@@ -265,7 +268,7 @@ static bool walk_once(struct walk *walk)
     uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
     walk->modules = process.memory->maps[generation % 2].modules;
     walk->module_count = generation == 0 ? 0 : count < SESSION_MODULES ? count : SESSION_MODULES;
-    walk->generation = (uint32_t)generation;
+    walk->map_tag = (uint32_t)generation + process.joins * JOIN_STEP;
     walk->regs = walk->leaf;
     walk->is_return_address = false;
     walk->frame_count = 0;

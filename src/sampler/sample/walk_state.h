@@ -13,7 +13,7 @@ struct walk {
     const struct record_object *object; /* NULL: none */
     const struct wire_module *modules;
     uint32_t module_count;
-    uint32_t generation;           /* low half of the map's generation: tags the cache */
+    uint32_t map_tag;              /* of this map in the cache: see walk_once() */
     uint32_t unload_count;         /* before the walk */
     struct unwind_regs leaf, regs; /* interrupted; of the present frame */
     struct stack_view stack;

@@ -39,28 +39,16 @@ static void prepare_once(void)
     default_stack_bytes = bytes;
 }
 
-/* The tags are generations of this process' map: a forked child has copies of the parent's tags. */
-static void clear_cache(struct thread_state *thread)
-{
-    if (thread->cache_joins == process.joins)
-        return;
-    bool is_untouched = thread->cache_joins == 0;
-    thread->cache_joins = process.joins;
-    for (uint32_t i = 0; !is_untouched && i < SAMPLER_CACHE_ENTRIES; i++)
-        thread->cache[i].generation = 0;
-}
-
 /* The cache and what belongs to it stay. */
 static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
 {
     struct thread_memory *memory = &process.memory->threads[index];
-    arch_zero(thread, offsetof(struct thread_state, cache_joins));
+    arch_zero(thread, offsetof(struct thread_state, astray));
     thread->index = index;
     thread->slot = &memory->slot;
     thread->ring = (struct ring){.control = &memory->control, .data = ring_data};
     thread->timer = -1;
     thread->skips_interval = load_relaxed(&process.tables->header.quiet);
-    clear_cache(thread);
 }
 
 struct thread_state *thread_claim(void)

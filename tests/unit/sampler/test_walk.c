@@ -382,6 +382,18 @@ static void a_new_map_changes_the_rules(void **state)
     assert_int_equal(walk_and_read().stack.frame_count, 1);
 }
 
+/* It has a copy of the parent's cache, and maps of its own with the same numbers. */
+static void a_forked_child_forgets_the_rules_of_its_parent(void **state)
+{
+    (void)state;
+    make_stack(2, ROOT);
+    assert_int_equal(walk_and_read().stack.frame_count, 4);
+    at.tables->rows[0].rule = row_rule(ROW_END, 0, 0);
+    assert_int_equal(walk_and_read().stack.frame_count, 4);
+    process.joins++;
+    assert_int_equal(walk_and_read().stack.frame_count, 1);
+}
+
 /* The launcher compiles them meanwhile; no new map says so. */
 static void code_whose_rows_are_not_compiled_yet_is_copied_until_they_are(void **state)
 {
@@ -542,6 +554,7 @@ int main(void)
         TEST(code_that_no_map_knows_is_copied),
         TEST(while_a_library_is_unloaded_the_map_is_not_trusted),
         TEST(a_new_map_changes_the_rules),
+        TEST(a_forked_child_forgets_the_rules_of_its_parent),
         TEST(code_whose_rows_are_not_compiled_yet_is_copied_until_they_are),
         TEST(rows_of_code_without_cfi_may_come_later),
         TEST(code_of_a_module_that_is_not_read_yet_is_copied),
