@@ -25,9 +25,20 @@
 #define SCRIPT_LINE_MAX 256 /* as in the kernel */
 #define HEADERS_MAX 64u
 
-static bool read_at(long fd, uint64_t offset, void *out, size_t bytes)
+/* A program file, and its first bytes: program headers usually begin there. */
+struct program_file {
+    long fd;
+    const char *head;
+    size_t head_bytes;
+};
+
+static bool read_at(const struct program_file *file, uint64_t offset, void *out, size_t bytes)
 {
-    return own_syscall(READ_AT, fd, out, bytes, offset) == (long)bytes;
+    if (offset <= file->head_bytes && bytes <= file->head_bytes - offset) {
+        arch_copy(out, file->head + offset, bytes);
+        return true;
+    }
+    return own_syscall(READ_AT, file->fd, out, bytes, offset) == (long)bytes;
 }
 
 /* The linkers that can load the sampler are known by device and inode: of rec, and of the
@@ -44,20 +55,20 @@ static bool linker_is_known(const char *path)
     return false;
 }
 
-static enum exec_kind kind_of_elf(long fd, const Elf64_Ehdr *elf)
+static enum exec_kind kind_of_elf(const struct program_file *file, const Elf64_Ehdr *elf)
 {
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
         return EXEC_UNSUITABLE;
     uint32_t count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
     for (uint32_t i = 0; i < count; i++) {
         Elf64_Phdr header;
-        if (!read_at(fd, elf->e_phoff + i * sizeof(header), &header, sizeof(header)))
+        if (!read_at(file, elf->e_phoff + i * sizeof(header), &header, sizeof(header)))
             return EXEC_TAKES_SAMPLER;
         if (header.p_type != PT_INTERP)
             continue;
         char linker[SCRIPT_LINE_MAX];
         if (header.p_filesz == 0 || header.p_filesz > sizeof(linker) ||
-            !read_at(fd, header.p_offset, linker, header.p_filesz))
+            !read_at(file, header.p_offset, linker, header.p_filesz))
             return EXEC_TAKES_SAMPLER;
         linker[header.p_filesz - 1] = '\0';
         return linker_is_known(linker) ? EXEC_TAKES_SAMPLER : EXEC_OTHER_LOADER;
@@ -102,7 +113,8 @@ static enum exec_kind kind_of_file(long fd, char line[SCRIPT_LINE_MAX], char **i
     if (bytes < (long)sizeof(elf) || !text_behind(line, ELFMAG))
         return EXEC_TAKES_SAMPLER;
     arch_copy(&elf, line, sizeof(elf));
-    return kind_of_elf(fd, &elf);
+    const struct program_file file = {fd, line, (size_t)bytes};
+    return kind_of_elf(&file, &elf);
 }
 
 /* The dynamic linker of such a program removes the variables (AT_SECURE in ld.so(8)). For root,

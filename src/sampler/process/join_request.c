@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/process/join_request.h"
 
+#include "sampler/arch/arch.h"
 #include "sampler/base/own_call.h"
 #include "sampler/process/launcher.h"
+
+static void set_name(struct join_request *request)
+{
+    if (process.slot) {
+        arch_copy(request->name, process.slot->name, sizeof(request->name));
+        return;
+    }
+    request->name[0] = '\0';
+    own_syscall(GET_NAME, PR_GET_NAME, request->name);
+}
 
 /* NULL: none is free. */
 static struct join_request *claim(void)
@@ -15,8 +26,7 @@ static struct join_request *claim(void)
             continue;
         raise_to(&requests->used, i + 1);
         request->pid = process.pid;
-        request->name[0] = '\0';
-        own_syscall(GET_NAME, PR_GET_NAME, request->name);
+        set_name(request);
         return request;
     }
     add_relaxed(&requests->lost_no_request, 1);

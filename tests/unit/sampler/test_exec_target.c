@@ -216,6 +216,29 @@ static void a_file_cut_anywhere_is_left_to_the_kernel(void **state)
     }
 }
 
+/* The first read ends within the headers, within the linker's name, or before both. */
+static void program_headers_may_be_far_from_the_start(void **state)
+{
+    (void)state;
+    enum { HEADERS_AT = 600, LINKER_AT = SCRIPT_LINE_MAX - 10 };
+    static char bytes[2048];
+    struct program program = make_program(other_linker());
+    program.headers[1].p_offset = LINKER_AT;
+    memcpy(bytes + LINKER_AT, program.linker, sizeof(program.linker));
+    for (uint64_t at = sizeof(program.elf); at < HEADERS_AT; at++) {
+        bool is_over_linker = at + sizeof(program.headers) > LINKER_AT &&
+                              at < LINKER_AT + program.headers[1].p_filesz;
+        program.elf.e_phoff = at;
+        memcpy(bytes, &program.elf, sizeof(program.elf));
+        memcpy(bytes + at, program.headers, sizeof(program.headers));
+        write_file("far", bytes, sizeof(bytes));
+        if (!is_over_linker)
+            assert_int_equal(exec_target_kind(path_of("far")), EXEC_OTHER_LOADER);
+        memset(bytes + sizeof(program.elf), 0, sizeof(bytes) - sizeof(program.elf));
+        memcpy(bytes + LINKER_AT, program.linker, sizeof(program.linker));
+    }
+}
+
 static void lengths_and_offsets_of_a_file_are_not_trusted(void **state)
 {
     (void)state;
@@ -272,6 +295,7 @@ int main(void)
         cmocka_unit_test(scripts_in_a_circle_end),
         cmocka_unit_test(a_line_longer_than_the_kernels_names_no_interpreter),
         cmocka_unit_test(a_file_cut_anywhere_is_left_to_the_kernel),
+        cmocka_unit_test(program_headers_may_be_far_from_the_start),
         cmocka_unit_test(lengths_and_offsets_of_a_file_are_not_trusted),
         cmocka_unit_test(what_is_no_regular_file_is_left_to_the_kernel),
         cmocka_unit_test(a_program_with_the_rights_of_another_user_does_not),
