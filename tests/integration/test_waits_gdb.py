@@ -112,6 +112,8 @@ class Gdb(rec.Case):
                                "-ex", "set backtrace past-main on", "-ex", "set backtrace past-entry on", "-p", str(pid), "-x",
                                self.script], capture_output=True, text=True, timeout=rec.TIMEOUT_S, check=False)
         images, stacks = biases(pid), {}
+        if "STACK " not in done.stdout:
+            print("gdb has no stacks:", done.returncode, done.stderr[-400:], flush=True)
         for line in re.findall(r"^STACK (.*)$", done.stdout, re.M):
             tid, *frames = line.split()
             stacks[int(tid)] = [self.in_file(images, int(frame, 16) - (i > 0)) for i, frame in enumerate(frames)]
@@ -138,7 +140,8 @@ class Gdb(rec.Case):
         return ours[:shared] == theirs[:shared], ours, theirs
 
     def compare(self, pid, counts):
-        """A thread that differs in every round differs."""
+        """A thread that differs in every round differs. A round without a comparison decides nothing: a program that
+        has not begun to wait, or a gdb that got no stack."""
         different = {}
         for _ in range(ROUNDS):
             threads = snapshot(pid)
@@ -146,7 +149,7 @@ class Gdb(rec.Case):
             again = {tid: self.agree(thread, oracles[tid]) for tid, thread in threads.items()
                      if tid in oracles and "waits" in thread and "frames" in thread}
             different = {tid: found for tid, found in again.items() if not found[0] and (tid in different or not different)}
-            if not different:
+            if again and not different:
                 break
         counts["threads"] += len(threads)
         counts["compared"] += len(again)
