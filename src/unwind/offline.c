@@ -91,11 +91,19 @@ static enum offline_end end_outside(const struct offline_walk *walk)
     return has_no_caller ? OFFLINE_NO_CALLER : OFFLINE_UNMAPPED;
 }
 
+static enum offline_end if_whole(const struct offline_walk *walk, enum offline_end end)
+{
+    if (end != OFFLINE_CUT || !walk->may_be_entered)
+        return end;
+    return walk->evidence == CALLER_GUESSED ? OFFLINE_GUESS : OFFLINE_NO_CFI;
+}
+
 static struct offline_result result_of(const struct offline_walk *walk, size_t count,
                                        enum offline_end end, struct cached_walk *cached)
 {
     return (struct offline_result){.frame_count = count,
                                    .end = end,
+                                   .end_if_whole = if_whole(walk, end),
                                    .walk = cached,
                                    .searched = walk->searched,
                                    .inferred_fps = walk->inferred_fps,

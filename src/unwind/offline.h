@@ -28,7 +28,8 @@ struct offline_result {
     size_t frame_count;
     size_t dropped; /* frames left out between the leaf part and the root part */
     enum offline_end end;
-    struct cached_walk *walk; /* cached from now on, or NULL; valid until the next walk */
+    enum offline_end end_if_whole; /* if the stack has no more bytes than those given */
+    struct cached_walk *walk;      /* cached from now on, or NULL; valid until the next walk */
     struct offline_callers searched;
     bool root_is_in_code; /* OFFLINE_ROOT: the machine code of the root ends the thread */
     size_t inferred_fps;  /* frames whose unknown FP was derived from the return address */

@@ -185,10 +185,11 @@ static enum unwind_result step_out_of_entered_code(struct offline_walk *walk,
     struct caller caller = entered_code_caller(walk->map->code, frame, walk->stack);
     if (caller.evidence == CALLER_NONE)
         return UNWIND_NO_ROW;
+    walk->may_be_entered = caller.evidence == CALLER_BEYOND;
+    if (walk->may_be_entered)
+        return UNWIND_OFF_STACK;
     walk->evidence = caller.evidence;
     walk->leads_nowhere = false;
-    if (caller.evidence == CALLER_BEYOND)
-        return UNWIND_OFF_STACK;
     *frame = caller.frame;
     return UNWIND_OK;
 }
@@ -211,10 +212,10 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
         return UNWIND_OK;
     case CALLER_GUESSED: /* but the caller may lie in code newer than the map */
         result = step_out_of_entered_code(walk, frame);
-        if (result != UNWIND_NO_ROW)
-            return result;
+        if (result == UNWIND_OK)
+            return UNWIND_OK;
         (void)step_by_frame_pointer(walk, &by_fp);
-        return UNWIND_NO_ROW;
+        return walk->leads_nowhere ? UNWIND_NO_ROW : result;
     case CALLER_BEYOND:
         return UNWIND_OFF_STACK;
     case CALLER_UNREADABLE:
@@ -225,6 +226,8 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
     if (result == UNWIND_OK || result == UNWIND_END)
         return result;
     enum unwind_result entered = step_out_of_entered_code(walk, frame);
+    if (entered == UNWIND_OFF_STACK && walk->leads_nowhere)
+        return UNWIND_NO_ROW;
     return entered == UNWIND_NO_ROW ? result : entered;
 }
 

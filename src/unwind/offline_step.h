@@ -20,6 +20,7 @@ struct offline_walk {
     bool has_lost_sp;
     bool is_interrupted;   /* a signal interrupted the frame; its stack may be another one */
     bool leads_nowhere;    /* the last frame pointer step led to unmapped code */
+    bool may_be_entered;   /* the function that entered the code may be behind the bytes */
     uint64_t chain_end_sp; /* of the frame behind the last frame record with an FP of 0; 0: none */
     enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
     struct offline_callers searched;

@@ -47,12 +47,14 @@ static void count_lost(struct pending_stacks *pending)
     pending->samples->summary->lost[RECORD_LOST_OTHER]++;
 }
 
-static enum record_cut cut_of(const struct stack_copy *from, enum offline_end end)
+static enum record_cut cut_of(const struct stack_copy *from, const struct offline_result *result)
 {
+    const bool is_whole = stack_copy_is_whole(from);
+    const enum offline_end end = is_whole ? result->end_if_whole : result->end;
     if (from->copy.is_foreign &&
         (end == OFFLINE_CUT || end == OFFLINE_NO_CFI || end == OFFLINE_NO_CODE))
         return RECORD_CUT_FOREIGN;
-    if (end == OFFLINE_CUT && !stack_copy_is_whole(from))
+    if (end == OFFLINE_CUT && !is_whole)
         return RECORD_CUT_STACK_COPY;
     return stack_cut_of(end);
 }
@@ -75,6 +77,7 @@ static void cut_at_no_address(struct offline_result *result, const uint64_t *fra
     if (count < result->frame_count)
         *result = (struct offline_result){
             .end = OFFLINE_UNMAPPED,
+            .end_if_whole = OFFLINE_UNMAPPED,
             .frame_count = count,
             .dropped = count > record_frames_leaf(stack_unwind_frames_max()) ? result->dropped : 0};
 }
@@ -110,7 +113,7 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
     sample->dropped = result.dropped;
     sample->is_fiber = is_fiber(from, &result);
     sample->is_complete = result.end == OFFLINE_ROOT || sample->is_fiber;
-    sample->cut = cut_of(from, result.end);
+    sample->cut = cut_of(from, &result);
     return FINISHED;
 }
 

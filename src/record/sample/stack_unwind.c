@@ -183,7 +183,7 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
     memcpy(regs.value, walk->from->copy.registers, sizeof(regs.value));
     struct stack_copy_view stack;
     if (!stack_copy_view(walk->from, &unwinder->room, &stack))
-        return (struct offline_result){.end = OFFLINE_CUT};
+        return (struct offline_result){.end = OFFLINE_CUT, .end_if_whole = OFFLINE_CUT};
     struct lookup lookup = {.unwinder = unwinder, .walk = walk};
     const uint64_t generation = generation_of(unwinder, walk->map);
     const struct code_map code = {.find = find_code,

@@ -124,6 +124,8 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     sample->is_fiber = result.root_is_in_code || lacks_caller;
     enum offline_end end = count == result.frame_count ? result.end : OFFLINE_UNMAPPED;
     sample->cut = end == OFFLINE_CUT ? cut_of_copy(unwinder, record, &stack) : stack_cut_of(end);
+    if (end == OFFLINE_CUT && sample->cut == RECORD_CUT_NO_CFI)
+        sample->cut = stack_cut_of(result.end_if_whole);
     use_callchain(unwinder, process, record, sample);
     use_callers_of_vdso(unwinder, &map, process, record, sample);
     return count > 0;

@@ -108,7 +108,7 @@ static struct look_end end_of(struct blocked_looker *looker, const struct look_p
     struct look_end end = {.frame_count =
                                (uint32_t)record_user_frames(looker->frames, result->frame_count)};
     const struct jit_stack stack = {process->pid, process->map, looker->frames, end.frame_count};
-    end.why = end.frame_count == result->frame_count ? result->end : OFFLINE_UNMAPPED;
+    end.why = end.frame_count == result->frame_count ? result->end_if_whole : OFFLINE_UNMAPPED;
     if (end.why == OFFLINE_ROOT)
         end.before_gap = (uint32_t)jit_frames_before_gap(&looker->jit, &stack);
     if (end.before_gap > 0 || ends_in_jit_code(process, &end, looker->frames))
