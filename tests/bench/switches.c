@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* switches ROUNDS PROCESSOR: two processes on one processor hand a byte back and forth through pipes.
- * Writes the CPU time of both for each context switch, in ns, into the file that BENCH_RESULT names. */
+/* switches ROUNDS PROCESSOR [threads]: two processes, or threads of one, on one processor hand a byte back and forth
+ * through pipes. Writes the CPU time of both for each context switch, in ns, into the file that BENCH_RESULT names. */
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,23 +54,49 @@ static int stay_on_processor(unsigned long processor)
     return sched_setaffinity(0, sizeof(set), &set);
 }
 
-int main(int argc, char **argv)
+struct pipes {
+    int there[2], back[2];
+};
+
+static void *hand_back_in_thread(void *argument)
 {
-    int there[2], back[2], status = -1;
-    if (argc < 3 || stay_on_processor(strtoul(argv[2], NULL, 10)) != 0 || pipe(there) != 0 ||
-        pipe(back) != 0)
-        return 2;
-    unsigned long rounds = strtoul(argv[1], NULL, 10);
+    const struct pipes *pipes = argument;
+    hand_back(pipes->there[0], pipes->back[1]);
+    return NULL;
+}
+
+static int play_with_thread(struct pipes *pipes, unsigned long rounds)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, hand_back_in_thread, pipes) != 0)
+        return -1;
+    int err = play(pipes->there[1], pipes->back[0], rounds);
+    close(pipes->there[1]);
+    return pthread_join(thread, NULL) == 0 ? err : -1;
+}
+
+static int play_with_process(const struct pipes *pipes, unsigned long rounds)
+{
+    int status = -1;
     pid_t pid = fork();
     if (pid == 0) {
-        close(there[1]);
-        return hand_back(there[0], back[1]);
+        close(pipes->there[1]);
+        _exit(hand_back(pipes->there[0], pipes->back[1]));
     }
+    int err = pid < 0 ? -1 : play(pipes->there[1], pipes->back[0], rounds);
+    close(pipes->there[1]);
+    return waitpid(pid, &status, 0) == pid && status == 0 ? err : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct pipes pipes;
+    if (argc < 3 || stay_on_processor(strtoul(argv[2], NULL, 10)) != 0 || pipe(pipes.there) != 0 ||
+        pipe(pipes.back) != 0)
+        return 2;
+    unsigned long rounds = strtoul(argv[1], NULL, 10);
     int64_t start_ns = used_ns(RUSAGE_SELF);
-    if (pid < 0 || play(there[1], back[0], rounds) != 0)
-        return 1;
-    close(there[1]);
-    if (waitpid(pid, &status, 0) != pid || status != 0)
+    if ((argc > 3 ? play_with_thread(&pipes, rounds) : play_with_process(&pipes, rounds)) != 0)
         return 1;
     int64_t ns = used_ns(RUSAGE_SELF) - start_ns + used_ns(RUSAGE_CHILDREN);
     return report(ns / (int64_t)(2 * rounds)) == 0 ? 0 : 1;
