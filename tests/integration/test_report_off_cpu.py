@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Recorded waits in the views of `rec report`, in `rec info` and in the summary."""
 import json
+import os
 import re
 import subprocess
 
 import rec
+import sched_truth
 
 AFTER = "400ms"
 PYTHON = """
@@ -28,6 +30,26 @@ libc = ctypes.CDLL("libc.so.6")
 libc.pthread_create(ctypes.byref(ctypes.c_ulong()), None, libc.pause, None)
 time.sleep(1.5)
 """
+
+# A deadlock, a thread in read(), and one of nice 19 beside two busy loops. Prints the process in read() and the latter.
+STUCK = """
+import os, signal, subprocess, sys
+os.setpriority(os.PRIO_PROCESS, 0, 0)
+def start_loop(nice):
+    if not (child := os.fork()):
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+        os.nice(nice)
+        while True: pass
+    return child
+def end(*_):
+    for child in children: os.kill(child, signal.SIGKILL)
+    os._exit(0)
+children = [subprocess.Popen(sys.argv[1:]).pid, start_loop(0), start_loop(0), start_loop(19)]
+signal.signal(signal.SIGTERM, end)
+print(os.getpid(), children[-1], flush=True)
+os.read(os.pipe()[0], 1)
+"""
+STUCK_MS, NEAR_NS, RUNS_MAX = 20, 50_000_000, 5
 
 
 class OffCpu(rec.Case):
@@ -58,6 +80,47 @@ class OffCpu(rec.Case):
         counts = [re.search(r"\b(\d+) threads", text).group(1)
                   for text in (run.stderr.decode(), self.view(run, "report"))]
         self.assertEqual(counts, ["2", "2"])
+
+    def stuck_threads(self):
+        """The run, the reported threads by tid, and the threads as the scheduler's tracepoints have them. rec has priority:
+        the command must see the end of the recording at once."""
+        with sched_truth.Recording() as truth:
+            run = self.record("/usr/bin/python3", "-c", STUCK, rec.target("deadlock"),
+                              rec_options=["--off-cpu", "--duration", "1500ms", "--end-command"],
+                              preexec_fn=lambda: os.setpriority(os.PRIO_PROCESS, 0, -15))
+        threads = json.loads(self.view(run, "report", "--stuck-after", f"{STUCK_MS}ms", "--json"))["threads"]
+        return run, {thread["tid"]: thread for thread in threads if thread["is_at_end"]}, truth.threads()
+
+    @staticmethod
+    def ages_at(thread, end_ns):
+        """Of its times off the processor: the recording has ended shortly before."""
+        return [end_ns - begin for state, begin, end in thread.intervals(0, end_ns)
+                if state != sched_truth.ON and end > end_ns - NEAR_NS]
+
+    def test_ages_are_those_of_the_scheduler(self):
+        if not sched_truth.is_available():
+            self.skipTest("the scheduler's tracepoints need root, and tracefs")
+        for _ in range(RUNS_MAX):
+            run, reported, truth = self.stuck_threads()
+            reader, starved = map(int, re.search(rb"(\d+) (\d+)", run.stdout).groups())
+            end_ns = max(change.time for change in truth[reader].changes if change.state == sched_truth.RUNNABLE)
+            for tid, thread in reported.items():
+                ages_ns = self.ages_at(truth[tid], end_ns)
+                print(f"  {thread['name']}, {thread['reason']}: {thread['age_ns'] / 1e6:.2f} ms,",
+                      ", ".join(f"{age_ns / 1e6:.2f}" for age_ns in ages_ns))
+                age_ns = min(ages_ns, key=lambda age_ns, is_of=thread["age_ns"]: abs(age_ns - is_of), default=0)
+                self.assert_within(thread["age_ns"], age_ns, NEAR_NS, thread)
+            self.assertEqual(reported[reader]["reason"], "read")
+            self.assertEqual(reported[reader]["object"], "pipe")
+            locks = [thread for thread in reported.values() if thread["reason"] == "lock"]
+            self.assertEqual(len(locks), 2, reported)
+            for thread, holder in (locks, reversed(locks)):
+                self.assertRegex(thread["object"], rf"^0x[0-9a-f]+, held by {holder['tid']} {holder['name']}$")
+            if starved in reported:
+                self.assertEqual(reported[starved]["reason"], "runnable")
+                return
+            self.assertLess(min(self.ages_at(truth[starved], end_ns), default=0), STUCK_MS * 1e6 + NEAR_NS)
+        self.fail(f"the thread of nice 19 had a processor at the end of {RUNS_MAX} recordings")
 
     def test_times_of_threads_add_up_in_every_view(self):
         run = self.record("/usr/bin/python3", "-c", PYTHON, rec_options=["--off-cpu"])
