@@ -106,6 +106,11 @@ class Thread:
         sums[WAKING] = sum(end - begin for begin, end in self.wakings if start_ns <= begin and end <= end_ns)
         return Times(**sums)
 
+    def delay_ns(self, start_ns, end_ns):
+        """As the scheduler's account grows in this time: by the whole of a runnable interval, at its end."""
+        return sum(end - begin for state, begin, end in self.intervals(0, end_ns)
+                   if state == RUNNABLE and start_ns < end < end_ns)
+
     def start_ns(self, is_command):
         """The records of a command begin with its exec, those of other threads with the fork: their first wake-up comes
         milliseconds later on a busy machine."""

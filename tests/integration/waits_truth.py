@@ -64,7 +64,7 @@ class Case(rec.Case):
         # the account counts the time from a wake-up to the switch as CPU time, and so does rec
         runnable = life - expected.cpu - expected.stolen - expected.waiting
         expected = expected._replace(runnable=max(0, runnable))
-        unread = truth.between(max(start, start + life - UNREAD_NS), start + life).runnable
+        unread = truth.delay_ns(max(start, start + life - UNREAD_NS), start + life)
         unread += truth.between(start, start + UNREAD_NS).runnable if is_command else 0
         late = TRACEPOINT_NS * truth.turns()
         for kind in KINDS:
