@@ -279,7 +279,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     thread->look.end_ns = monotonic_ns();
     thread->look.turns = look.account.turns;
     if (look.error == 0)
-        off_waits_take_account(thread, &look.account);
+        off_waits_take_account(looks->waits, thread, &look.account);
     thread->look.woken_ns = thread->delay.turns_ahead ? LOOK_WOKEN_UNKNOWN : thread->delay.woken_ns;
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.end.frame_count > 0)

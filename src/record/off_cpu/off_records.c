@@ -54,6 +54,8 @@ static void take_switch(struct off_records *records, const struct ring_record *r
         return;
     thread->is_active = true;
     thread->excess.turns += !is_out;
+    thread->wakes += !is_out && thread->run.state == RUN_BLOCKED;
+    thread->preemptions += is_preempted;
     interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)
                       : thread_run_in(&thread->run, record->time_ns);
     if (!is_out)

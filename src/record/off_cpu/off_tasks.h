@@ -72,9 +72,12 @@ struct off_thread {
     struct cpu_excess excess;
     int64_t excess_ns; /* CPU time in waits that are not written yet */
     struct thread_poll poll;
-    int64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
-    bool is_active;   /* has switched since the last read of the account */
-    bool is_left_out; /* the time off the processor does not count */
+    int64_t woken_ns;      /* part of waits that are not written yet: woken, without a processor */
+    uint64_t wakes;        /* turns after waits, since the last read of the delay */
+    uint64_t preemptions;  /* so far, */
+    uint64_t preempted_ns; /* and the time for them that was no CPU time */
+    bool is_active;        /* has switched since the last read of the account */
+    bool is_left_out;      /* the time off the processor does not count */
     struct off_thread *next_to_look;
     bool is_to_look; /* in the list of threads to look at */
     bool has_ended;  /* to be freed by the owner of this list */

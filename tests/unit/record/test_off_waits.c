@@ -447,6 +447,75 @@ static void cpu_time_of_wake_ups_is_no_wait(void **state)
     assert_int_equal(world->waits.samples.sums.waiting_ns, 60 * MS - 61 * MS / 50);
 }
 
+/* Woken threads take the processor 50 times. The account has the time from their wake-ups on, 15 us each, as runnable. A
+ * wait of 1 ms has no part of it. */
+static void time_from_another_wake_up_to_the_switch_is_runnable(void **state)
+{
+    struct world *world = *state;
+    uint64_t time_ns = 1000 * MS;
+    const uint64_t early_ns = 50 * MS * 15 / 1000;
+    world->waits.read_account = read_account;
+    start(world, time_ns);
+    for (int i = 0; i < 50; i++, time_ns += 3 * MS) {
+        take(world, PERF_RECORD_SWITCH,
+             PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, time_ns + MS);
+        in(world, time_ns + 3 * MS);
+    }
+    out(world, time_ns);
+    account = (struct run_account){
+        .cpu_ns = 50 * MS - early_ns, .delay_ns = 100 * MS + early_ns, .turns = 51};
+    flush(world, time_ns + MS / 2);
+    flush(world, time_ns + MS / 2); /* the same numbers mean nothing new */
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 100 * MS + early_ns);
+    in(world, time_ns + MS);
+    take(world, PERF_RECORD_EXIT, 0, time_ns + 2 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns,
+                     100 * MS + early_ns);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, MS);
+}
+
+/* The thread waits for 5 ms, is preempted for 9 ms, and ends. The account is read at its end: it has two later turns, and 6
+ * ms more of delay. */
+static void end_with_later_turns(struct world *world, uint64_t read_ns)
+{
+    world->waits.read_account = read_account;
+    account = (struct run_account){.turns = 1};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    in(world, 1006 * MS);
+    take(world, PERF_RECORD_SWITCH,
+         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1007 * MS);
+    in(world, 1016 * MS);
+    account =
+        (struct run_account){.cpu_ns = 4 * MS, .delay_ns = 15 * MS, .turns = 5, .read_ns = read_ns};
+    take(world, PERF_RECORD_EXIT, 0, 1017 * MS);
+}
+
+/* A third of it is the wake-up's. */
+static void later_turns_of_an_end_share_the_delay_with_wake_ups(void **state)
+{
+    struct world *world = *state;
+    end_with_later_turns(world, 1117 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, (9 + 2) * MS);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 3 * MS);
+}
+
+/* Time that the virtual machine had no processor for is not in the account: no wake-up is moved into it. */
+static void stolen_time_stays_cpu_time(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    out(world, 1010 * MS);
+    look(world, 1012 * MS, 0x1000);
+    in(world, 1015 * MS);
+    out(world, 1016 * MS);
+    account = (struct run_account){.cpu_ns = 7 * MS, .delay_ns = 3 * MS, .turns = 2};
+    flush(world, 1017 * MS);
+    assert_int_equal(world->waits.samples.sums.runnable_ns, 3 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 2 * MS);
+}
+
 static void excess_is_found_once(void **state)
 {
     (void)state;
@@ -820,6 +889,9 @@ int main(void)
         TEST(time_given_back_after_the_look_is_no_sleep),
         TEST(short_waits_share_what_is_left_without_wake_ups),
         TEST(cpu_time_of_wake_ups_is_no_wait),
+        TEST(time_from_another_wake_up_to_the_switch_is_runnable),
+        TEST(later_turns_of_an_end_share_the_delay_with_wake_ups),
+        TEST(stolen_time_stays_cpu_time),
         cmocka_unit_test(excess_is_found_once),
         TEST(an_account_newer_than_the_records_waits_for_them),
         TEST(a_part_written_before_a_loss_is_written_once),

@@ -23,19 +23,20 @@ int64_t off_account_take(struct off_thread *thread, const struct run_account *ac
     return thread->delay.turns_ahead ? 0 : off_account_take_delay(thread, account);
 }
 
-/* The last turns, in the kernel's end of the thread, have no records: the recorded ones have their
- * share of the delay, at the mean of all. */
+/* The last turns, in the kernel's end of the thread, have no records: the recorded wake-ups have
+ * their share of the delay, at the mean of all. The records have the delay of preemptions. */
 int64_t off_account_take_last(struct off_thread *thread, const struct run_account *account)
 {
     int64_t woken_ns = off_account_take(thread, account);
-    double ahead = (double)thread->delay.turns_ahead, turns = (double)thread->excess.turns;
+    double ahead = (double)thread->delay.turns_ahead, wakes = (double)thread->wakes;
     if (ahead == 0)
         return woken_ns;
-    return (int64_t)((double)off_account_take_delay(thread, account) * turns / (turns + ahead));
+    return (int64_t)((double)off_account_take_delay(thread, account) * wakes / (wakes + ahead));
 }
 
 int64_t off_account_take_delay(struct off_thread *thread, const struct run_account *account)
 {
+    thread->wakes = 0;
     return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
 }
 
@@ -43,6 +44,19 @@ uint64_t off_account_part(int64_t amount_ns, uint64_t sum_ns)
 {
     uint64_t part_ns = amount_ns > 0 ? (uint64_t)amount_ns : 0;
     return part_ns < sum_ns ? part_ns : sum_ns;
+}
+
+/* A thread that loses its processor to a woken one is without it from the wake-up on, some us
+ * before its record. More than that was stolen from a virtual machine. */
+uint64_t off_account_take_preempted(struct off_thread *thread)
+{
+    uint64_t most_ns = CPU_EXCESS_MAX_NS * thread->preemptions - thread->preempted_ns;
+    uint64_t part_ns =
+        off_account_part(thread->woken_ns, off_account_part(-thread->excess_ns, most_ns));
+    thread->woken_ns -= (int64_t)part_ns;
+    thread->excess_ns += (int64_t)part_ns;
+    thread->preempted_ns += part_ns;
+    return part_ns;
 }
 
 void off_account_end(struct off_thread *thread)

@@ -14,6 +14,9 @@ int64_t off_account_take_delay(struct off_thread *thread, const struct run_accou
 /* The same of an ended thread that schedstat still has: the records are complete. */
 int64_t off_account_take_last(struct off_thread *thread, const struct run_account *account);
 
+/* Runnable time of preemptions that the records have as CPU time: leaves woken_ns and excess_ns. */
+uint64_t off_account_take_preempted(struct off_thread *thread);
+
 /* The thread has ended, and schedstat with it: the rest of the CPU time is estimated. */
 void off_account_end(struct off_thread *thread);
 

@@ -53,9 +53,19 @@ static void end_runnable(struct off_waits *waits, struct off_thread *thread,
         wait_samples_add_runnable(&waits->samples, thread, interval->start_ns, interval->end_ns);
 }
 
-void off_waits_take_account(struct off_thread *thread, const struct run_account *account)
+static void add_woken(struct off_waits *waits, struct off_thread *thread, int64_t woken_ns)
 {
-    thread->woken_ns += off_account_take(thread, account);
+    uint64_t since_ns = thread->run.since_ns;
+    thread->woken_ns += woken_ns;
+    uint64_t part_ns = off_account_take_preempted(thread);
+    if (part_ns)
+        wait_samples_add_short_runnable(&waits->samples, thread, since_ns, since_ns + part_ns);
+}
+
+void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
+                            const struct run_account *account)
+{
+    add_woken(waits, thread, off_account_take(thread, account));
     thread->is_active = false;
 }
 
@@ -70,7 +80,7 @@ void off_waits_read_account(struct off_waits *waits, struct off_thread *thread)
 {
     struct run_account account;
     if (thread->is_active && read_account(waits, thread, &account))
-        thread->woken_ns += off_account_take(thread, &account);
+        add_woken(waits, thread, off_account_take(thread, &account));
     thread->is_active = false;
 }
 
@@ -78,7 +88,7 @@ void off_waits_read_last_account(struct off_waits *waits, struct off_thread *thr
 {
     struct run_account account;
     if (thread->is_active && read_account(waits, thread, &account))
-        thread->woken_ns += off_account_take_last(thread, &account);
+        add_woken(waits, thread, off_account_take_last(thread, &account));
     thread->is_active = false;
 }
 

@@ -38,7 +38,8 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
                    const struct run_interval *interval);
 
 /* schedstat of a thread that waits, besides the records: time before this wait, mostly. */
-void off_waits_take_account(struct off_thread *thread, const struct run_account *account);
+void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
+                            const struct run_account *account);
 
 /* schedstat of a thread that has run since the last read. */
 void off_waits_read_account(struct off_waits *waits, struct off_thread *thread);
