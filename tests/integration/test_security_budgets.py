@@ -367,6 +367,18 @@ class Budgets(rec.Case):
         self.assertEqual(run.status, 0, run.stderr)
         self.assertLess(run.bytes, 96 << 20)
 
+    def test_many_damaged_files_have_few_lines(self):
+        files = [self.path(f"damaged{i}") for i in range(100)]
+        for path in files:
+            bad_elf.library(path, 8192, [bad_elf.segment(1, 5, bad_elf.PAGE_BYTES)])
+            os.chmod(path, 0o755)
+        self.need_root()
+        os.chmod(self.directory, 0o755)
+        run = self.run_rec("-o", "damaged.data", "--", *NOBODY, rec.target("runs_files"), "12000000", *files)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.stderr.count(b"damaged debug info"), 32, run.stderr)
+        self.assertRegex(run.stderr, rb"and \d+ more files")
+
     def test_files_of_another_user_have_limited_time(self):
         """One file under many names: 70 ms for each. The quick set has the rule in unit/record/module_cache."""
         code_bytes, names = 16 << 20, rec.figure(4, 400)

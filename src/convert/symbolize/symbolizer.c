@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Each worker parses the units of its addresses: small ranges would parse most units twice, and
@@ -130,12 +131,31 @@ static void report_progress(struct symbolizer *symbolizer)
                           symbolizer->count);
 }
 
-/* In the order of ranges, independent of arrival. Ranges of a lib may have equal notes. */
+/* In the order of ranges, independent of arrival. Ranges of a lib may have equal notes. A hostile
+ * process maps thousands of damaged files: a line for each would hide the summary. */
 static void add_notes(struct symbolizer *symbolizer)
 {
-    for (size_t i = 0; i < symbolizer->count; i++)
-        if (symbolizer->ranges[i].note)
-            profile_add_note(symbolizer->profile, "no_names", symbolizer->ranges[i].note);
+    enum { NOTES_MAX = 32 };
+    struct profile *profile = symbolizer->profile;
+    const size_t end = profile->note_count + NOTES_MAX;
+    const char *left_out = NULL;
+    size_t left_out_count = 0;
+    for (size_t i = 0; i < symbolizer->count; i++) {
+        const char *note = symbolizer->ranges[i].note;
+        if (!note)
+            continue;
+        if (profile->note_count < end) {
+            profile_add_note(profile, "no_names", note);
+        } else if (!left_out || strcmp(note, left_out) != 0) {
+            left_out = note;
+            left_out_count++;
+        }
+    }
+    if (left_out_count > 0) {
+        char more[64];
+        snprintf(more, sizeof(more), "and %zu more files or parts of files", left_out_count);
+        profile_add_note(profile, "no_names", more);
+    }
 }
 
 static void keep_note(struct symbolize_range *range, char *note)
