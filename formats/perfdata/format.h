@@ -134,6 +134,7 @@ enum { /* perf_event_attr: sizes, and numbers of flag bits */
        ATTR_FLAG_TASK = 13,
        ATTR_FLAG_SAMPLE_ID_ALL = 18,
        ATTR_FLAG_EXCLUDE_GUEST = 20,
+       ATTR_FLAG_EXCLUDE_CALLCHAIN_USER = 22,
        ATTR_FLAG_MMAP2 = 23,
        ATTR_FLAG_COMM_EXEC = 24,
        ATTR_FLAG_USE_CLOCKID = 25,

@@ -39,6 +39,9 @@ struct perfdata_event_row {
     const char *unit; /* of the weights: "ns", "count"; unused for clocks: always ns */
     uint64_t period;  /* nominal weight of a sample; 0: none */
     bool has_object;  /* samples carry an address and a number: ADDR, WEIGHT */
+    /* Samples may have a copy of the stack instead of user frames (REGS_USER, STACK_USER), with
+     * these registers: bits of the kernel's asm/perf_regs.h; 0: none has. */
+    uint64_t registers;
 };
 #define PERFDATA_EVENTS_MAX 16
 
@@ -97,6 +100,14 @@ struct perfdata_mapping {
 #define PERFDATA_KERNEL_PATH "[kernel.kallsyms]_text"
 int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping);
 
+/* Of a stack, from SP upwards, for readers that unwind. */
+struct perfdata_stack_copy {
+    const uint64_t *registers; /* of the row's registers, in the order of the bits */
+    const uint8_t *bytes;
+    size_t size;  /* of larger copies the innermost bytes that fit into a record are kept */
+    bool is_full; /* the stack may be larger than the copy */
+};
+
 #define PERFDATA_KERNEL_FRAMES_MAX 1024
 struct perfdata_sample {
     uint32_t pid, tid;
@@ -109,6 +120,9 @@ struct perfdata_sample {
     const uint64_t *kernel_frames; /* the part of the stack in the kernel, innermost first */
     size_t kernel_count;           /* one of the counts is at least 1, or there is a leaf */
     uint64_t leaf;                 /* a user address inside of the kernel's part; 0: none */
+    /* Of rows with registers; NULL: none. With a copy, only the innermost of the frames is written,
+     * as IP. */
+    const struct perfdata_stack_copy *copy;
 };
 /* 56 bytes and 8 per frame (IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 8 more in a
  * file with several events (IDENTIFIER), 8 more with kernel frames (another marker), 16 more with a

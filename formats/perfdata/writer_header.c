@@ -22,13 +22,14 @@ static uint64_t flag(unsigned bit)
     return UINT64_C(1) << bit;
 }
 
-static uint64_t attr_flags(const struct perfdata_config *config)
+static uint64_t attr_flags(const struct perfdata_config *config, size_t row)
 {
+    uint64_t user = config->events[row].registers ? flag(ATTR_FLAG_EXCLUDE_CALLCHAIN_USER) : 0;
     uint64_t kernel = config->exclude_kernel ? flag(ATTR_FLAG_EXCLUDE_KERNEL) : 0;
-    return kernel | flag(ATTR_FLAG_INHERIT) | flag(ATTR_FLAG_EXCLUDE_HV) | flag(ATTR_FLAG_MMAP) |
-           flag(ATTR_FLAG_COMM) | flag(ATTR_FLAG_TASK) | flag(ATTR_FLAG_SAMPLE_ID_ALL) |
-           flag(ATTR_FLAG_EXCLUDE_GUEST) | flag(ATTR_FLAG_MMAP2) | flag(ATTR_FLAG_COMM_EXEC) |
-           flag(ATTR_FLAG_USE_CLOCKID) | flag(ATTR_FLAG_BUILD_ID);
+    return kernel | user | flag(ATTR_FLAG_INHERIT) | flag(ATTR_FLAG_EXCLUDE_HV) |
+           flag(ATTR_FLAG_MMAP) | flag(ATTR_FLAG_COMM) | flag(ATTR_FLAG_TASK) |
+           flag(ATTR_FLAG_SAMPLE_ID_ALL) | flag(ATTR_FLAG_EXCLUDE_GUEST) | flag(ATTR_FLAG_MMAP2) |
+           flag(ATTR_FLAG_COMM_EXEC) | flag(ATTR_FLAG_USE_CLOCKID) | flag(ATTR_FLAG_BUILD_ID);
 }
 
 static uint64_t software_event(const char *name)
@@ -56,7 +57,8 @@ static uint64_t event_number(const struct perfdata_config *config, size_t row)
 static uint64_t sample_type(const struct perfdata_config *config, size_t row)
 {
     uint64_t object = config->events[row].has_object ? SAMPLE_ADDR | SAMPLE_WEIGHT : 0;
-    return WRITER_SAMPLE_TYPE | object | (writer_has_ids(config) ? SAMPLE_IDENTIFIER : 0);
+    uint64_t stack = config->events[row].registers ? SAMPLE_REGS_USER | SAMPLE_STACK_USER : 0;
+    return WRITER_SAMPLE_TYPE | object | stack | (writer_has_ids(config) ? SAMPLE_IDENTIFIER : 0);
 }
 
 void writer_put_attr(struct buffer *out, const struct perfdata_config *config, size_t row)
@@ -68,8 +70,10 @@ void writer_put_attr(struct buffer *out, const struct perfdata_config *config, s
     buffer_u64(out, event->period);
     buffer_u64(out, sample_type(config, row));
     buffer_u64(out, READ_ID);
-    buffer_u64(out, attr_flags(config));
-    buffer_zeros(out, 44); /* wakeup … sample_stack_user */
+    buffer_u64(out, attr_flags(config, row));
+    buffer_zeros(out, 32); /* wakeup … branch_sample_type */
+    buffer_u64(out, event->registers);
+    buffer_u32(out, event->registers ? RECORD_BYTES_MAX : 0); /* bytes of a stack at most */
     buffer_u32(out, CLOCK_MONOTONIC);
     buffer_zeros(out, 16); /* sample_regs_intr … sample_max_stack */
 }

@@ -192,6 +192,79 @@ static void kernel_frames_come_above_user_frames(void **state)
     close(fd);
 }
 
+enum { REGISTERS = 3, REGISTER_BITS = 1 << 6 | 1 << 7 | 1 << 8, MOST_STACK_BYTES = 65528 };
+static const uint64_t copied_registers[REGISTERS] = {0x1111, 0x7ffd0000, 0x400123};
+
+static struct perfdata_event copied(int fd, struct perfdata_reader **reader,
+                                    const struct perfdata_stack_copy *copy)
+{
+    struct perfdata_config config = capture_config();
+    struct perfdata_writer *writer;
+    struct perfdata_event event;
+    config.events[0].registers = REGISTER_BITS;
+    config.events[WAIT] = (struct perfdata_event_row){.name = "off-cpu", .unit = "ns"};
+    assert_int_equal(perfdata_writer_open(&writer, fd, &config), 0);
+    struct perfdata_sample sample = {.pid = 100,
+                                     .tid = 100,
+                                     .time_ns = 5000000100,
+                                     .weight = 1,
+                                     .frames = capture_stack,
+                                     .frame_count = 3,
+                                     .copy = copy};
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    sample.event = WAIT;
+    assert_int_equal(perfdata_write_sample(writer, &sample), copy ? -EINVAL : 0);
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    *reader = open_reader(fd);
+    while (perfdata_next(*reader, &event) > 0 && event.kind != PERFDATA_SAMPLE)
+        continue;
+    assert_int_equal(event.ip, capture_stack[0]);
+    assert_int_equal(event.period, 1);
+    return event;
+}
+
+/* Sizes: none, a part of a word, and more than a record has room for. */
+static void a_copy_of_a_stack_replaces_user_frames(void **state)
+{
+    (void)state;
+    static uint8_t bytes[MOST_STACK_BYTES];
+    static const size_t sizes[] = {0, 13, 16, 4096, MOST_STACK_BYTES};
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i * 7);
+    for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const struct perfdata_stack_copy copy = {copied_registers, bytes, sizes[i / 2], i % 2};
+        int fd = memory_file();
+        struct perfdata_reader *reader;
+        struct perfdata_event event = copied(fd, &reader, &copy);
+        bool is_all = event.user_stack_bytes == copy.size;
+        assert_int_equal(event.callchain_count, 0);
+        assert_int_equal(event.user_abi, PERFDATA_ABI_64);
+        assert_int_equal(event.user_registers_mask, REGISTER_BITS);
+        assert_memory_equal(event.user_registers, copied_registers, sizeof(copied_registers));
+        assert_true(is_all || (copy.size == MOST_STACK_BYTES && event.user_stack_bytes > 65000));
+        if (copy.size > 0)
+            assert_memory_equal(event.user_stack, bytes, event.user_stack_bytes);
+        if (is_all && copy.size % 8 == 0)
+            assert_int_equal(event.user_stack_wanted_bytes == event.user_stack_bytes, copy.is_full);
+        perfdata_reader_close(reader);
+        close(fd);
+    }
+}
+
+static void a_sample_without_a_copy_keeps_its_frames(void **state)
+{
+    (void)state;
+    int fd = memory_file();
+    struct perfdata_reader *reader;
+    struct perfdata_event event = copied(fd, &reader, NULL);
+    assert_int_equal(event.callchain_count, 4);
+    assert_int_equal(event.user_abi, PERFDATA_ABI_NONE);
+    assert_int_equal(event.user_stack_bytes, 0);
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
 /* The leaf of a wait is a user address: IP and mode are of the user's side. */
 static void a_leaf_comes_above_kernel_frames(void **state)
 {
@@ -241,6 +314,8 @@ int main(void)
         cmocka_unit_test(an_unfinished_file_keeps_names_and_units),
         cmocka_unit_test(unknown_events_are_refused_and_nothing_is_written),
         cmocka_unit_test(kernel_frames_come_above_user_frames),
+        cmocka_unit_test(a_copy_of_a_stack_replaces_user_frames),
+        cmocka_unit_test(a_sample_without_a_copy_keeps_its_frames),
         cmocka_unit_test(a_leaf_comes_above_kernel_frames),
         cmocka_unit_test(the_longest_stack_with_an_object_fits_into_a_record),
     };
