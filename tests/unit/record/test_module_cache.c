@@ -390,6 +390,20 @@ static void get_all_names(struct fixture *fixture, const char *path, const char 
     }
 }
 
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+static size_t allocated_bytes(void)
+{
+    return __sanitizer_get_current_allocated_bytes();
+}
+#else
+static size_t allocated_bytes(void)
+{
+    return mallinfo2().uordblks;
+}
+#endif
+
 static size_t memory_for_names(const char *path, const char *directory, int names,
                                uint64_t *left_out)
 {
@@ -397,9 +411,9 @@ static size_t memory_for_names(const char *path, const char *directory, int name
     char command[128];
     snprintf(command, sizeof(command), "rm -f %s/[0-9]*", directory);
     set_up((void **)&fixture);
-    const size_t before = mallinfo2().uordblks;
+    const size_t before = allocated_bytes();
     get_all_names(fixture, path, directory, names);
-    const size_t bytes = mallinfo2().uordblks - before;
+    const size_t bytes = allocated_bytes() - before;
     *left_out = module_cache_left_out(fixture->store).tables;
     tear_down((void **)&fixture);
     assert_int_equal(system(command), 0);
