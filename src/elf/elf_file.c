@@ -267,6 +267,30 @@ static void free_sections(struct elf_file *elf)
     elf->section_count = elf->section_capacity = 0;
 }
 
+static struct elf_extent find_extent(const struct elf_file *elf)
+{
+    enum { PAGE_BYTES = 4096 };
+    struct elf_extent extent = {0};
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        uint64_t end_svma, rest = segment->svma % PAGE_BYTES;
+        if (segment->type != PT_LOAD || rest > segment->offset ||
+            __builtin_add_overflow(segment->svma, segment->memory_bytes, &end_svma))
+            continue;
+        if (extent.end_svma == 0) {
+            extent.start_svma = segment->svma - rest;
+            extent.offset = segment->offset - rest;
+        }
+        extent.end_svma = end_svma > extent.end_svma ? end_svma : extent.end_svma;
+    }
+    return extent;
+}
+
+const struct elf_extent *elf_extent(const struct elf_file *elf)
+{
+    return &elf->extent;
+}
+
 static bool is_code(const struct elf_segment *segment)
 {
     return segment->type == PT_LOAD && segment->flags & PF_X;
@@ -295,6 +319,7 @@ void elf_release_file(struct elf_file *elf)
     elf->fd = -1;
     free_sections(elf);
     buffer_free(&elf->interpreter);
+    elf->extent = find_extent(elf);
     keep_code_segments(elf);
 }
 

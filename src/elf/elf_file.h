@@ -22,6 +22,12 @@ struct elf_segment {
     uint64_t memory_bytes;
 };
 
+/* All loaded segments together, as mapped: the first one's start in the file, and the place. */
+struct elf_extent {
+    uint64_t offset;
+    uint64_t start_svma, end_svma; /* equal: nothing is loaded */
+};
+
 struct elf_section {
     const char *name; /* borrowed from the file */
     uint32_t type;    /* SHT_* */
@@ -45,9 +51,11 @@ int elf_open_large(struct elf_file **out, int fd, struct error *error);
 /* Opens a copy of a loaded image in memory (the vDSO): offsets are relative to the first
  * segment. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
-/* Closes the descriptor and frees what load biases do not need: the header, notes and executable
- * segments remain available. */
+/* Closes the descriptor and frees what load biases do not need: the header, notes, executable
+ * segments and the extent remain available. */
 void elf_release_file(struct elf_file *elf);
+/* After elf_release_file(). */
+const struct elf_extent *elf_extent(const struct elf_file *elf);
 /* Bytes of memory after elf_release_file(). */
 size_t elf_released_bytes(const struct elf_file *elf);
 void elf_close(struct elf_file *elf);

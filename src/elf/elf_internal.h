@@ -17,6 +17,7 @@ struct elf_file {
     uint64_t entry_svma;
     struct elf_segment *segments;
     size_t segment_count, segment_capacity;
+    struct elf_extent extent; /* set by elf_release_file() */
     struct elf_section *sections;
     size_t section_count, section_capacity;
     struct buffer names;       /* the section names; ends with a NUL */

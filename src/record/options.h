@@ -46,6 +46,7 @@ struct record_options {
     bool exclude_kernel;   /* kernel time is one frame, also where it could be sampled */
     bool kernel_callers;   /* stacks have their part in the kernel only; with kernel_stacks */
     int compression_level; /* of the file's records, by zstd; 0: none */
+    bool raw_stacks;       /* samples keep the kernel's copy of the stack; by perf-ring */
     bool no_command_line;  /* leave argv out of the file */
     /* a stack copy with every n-th sample, for comparison; 0: never */
     uint32_t self_check_every;

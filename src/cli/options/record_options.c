@@ -138,6 +138,22 @@ static int check_lifetime(const struct record_request *request, struct error *er
     return 0;
 }
 
+/* The sampler copies no stacks. */
+static int check_raw(struct record_options *options, struct error *error)
+{
+    if (!options->raw_stacks)
+        return 0;
+    if (record_engine_is_injected(options->engine))
+        return error_set(error, -EINVAL, "--raw needs --engine=perf-ring: %s copies no stacks",
+                         record_engine_name(options->engine));
+    if (options->off_cpu_only || options->kernel_callers)
+        return error_set(error, -EINVAL,
+                         "--raw keeps user stacks: leave out --off-cpu-only and "
+                         "--kernel-callchains");
+    options->engine = RECORD_ENGINE_PERF_RING;
+    return 0;
+}
+
 /* Waits alone. */
 static int check_off_cpu_only(const struct record_request *request, struct error *error)
 {
@@ -195,6 +211,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case OPTION_KERNEL_CALLCHAINS:
     case OPTION_ALL_USER:
         event_option_kernel(&request->options, id);
+        return 0;
+    case OPTION_RAW:
+        request->options.raw_stacks = true;
         return 0;
     case OPTION_ENGINE:
         return recorder_names_engine(&request->options.engine, value, error);
@@ -284,7 +303,8 @@ int record_request_parse(struct record_request *request, char *const *words, str
     if (id == 0 && !has_targets)
         return error_set(error, -EINVAL,
                          "no command to record: use rec -- COMMAND; see `rec --help`");
-    if ((has_targets && check_targets(request, error) != 0) ||
+    if (check_raw(&request->options, error) != 0 ||
+        (has_targets && check_targets(request, error) != 0) ||
         check_lifetime(request, error) != 0 || check_off_cpu_only(request, error) != 0 ||
         check_stuck_after(request, error) != 0 ||
         event_option_rate(&request->options, request->period, request->has_frequency, error) != 0 ||

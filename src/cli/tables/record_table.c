@@ -89,6 +89,9 @@ static const struct option_spec options[] = {
     OPTION_HEADING("Contents of the files"),
     OPTION_MAYBE_TAKING('z', 'z', "compression-level", "N",
                         "Compress the records of the capture with zstd."),
+    OPTION_SWITCH(OPTION_RAW, 0, "raw",
+                  "Keep registers and bytes of the stacks in the capture, for readers that unwind, "
+                  "as perf record --call-graph dwarf does. Records from outside (perf-ring)."),
     OPTION_SWITCH(OPTION_EMBED_SOURCE, 0, "embed-source",
                   "Put the text of sampled source files into rec.json.gz."),
     OPTION_SWITCH(OPTION_THREADS, 0, "threads",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/events/event_list.h"
 
+#include "record/perf_ring/rings/ring_record.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/procfs/sysctl.h"
 #include "wire/records.h"
@@ -56,6 +57,9 @@ void event_list_describe(const struct record_options *options,
                 (struct perfdata_event_row){.name = options->events[i].name,
                                             .unit = "count",
                                             .period = options->events[i].period};
+    for (size_t i = 0; i < PERFDATA_EVENTS_MAX && options->raw_stacks; i++)
+        if (rows[i].name && (i == RECORD_EVENT_CPU || i >= EVENT_ROW_FIRST))
+            rows[i].registers = RING_REGISTERS;
 }
 
 bool event_list_suits_sampler(const struct record_options *options)

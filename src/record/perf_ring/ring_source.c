@@ -69,7 +69,8 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     source->maps = (struct ring_maps){.modules = &source->modules,
                                       .file = config->file,
                                       .summary = config->summary,
-                                      .round = config->round};
+                                      .round = config->round,
+                                      .are_for_unwinders = options->raw_stacks};
     source->tasks = (struct ring_tasks){.maps = &source->maps,
                                         .samples = &source->samples,
                                         .are_sampled = load_of(options) != RING_TASKS,
@@ -99,7 +100,7 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
         config->summary->short_ring_bytes = ring_set_ring_bytes(&source->rings);
         config->summary->short_rings = (uint32_t)source->rings.count;
     }
-    if (options->kernel_stacks && !config->has_kernel_image)
+    if ((options->kernel_stacks || options->raw_stacks) && !config->has_kernel_image)
         kernel_image_write(config->file, config->round->now_ns);
     err = ring_modules_open(&source->modules, config->open_files);
     return err ? err : ring_tasks_open(&source->tasks);
@@ -253,6 +254,14 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
                                    .kernel_frames = record->kernel_frames,
                                    .kernel_count = (uint32_t)record->kernel_count,
                                    .flags = is_kernel ? RECORD_KERNEL : 0};
+    const struct perfdata_stack_copy copy = {record->registers, record->stack, record->stack_bytes,
+                                             record->is_stack_full};
+    if (source->options->raw_stacks)
+        sample.copy = &copy;
+    if (sample.copy && is_kernel && sample.kernel_count == 0) { /* a mark is a user frame */
+        sample.kernel_frames = &record->pc;
+        sample.kernel_count = 1;
+    }
     source->samples.summary->produced++;
     if (find_user_frames(source, process, record, &sample)) {
         sample.map = process->process.map;

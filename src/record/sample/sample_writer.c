@@ -196,6 +196,7 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         .frame_count = plain ? sample.frame_count : writer->list->count,
         .kernel_frames = sample.kernel_frames,
         .kernel_count = sample.kernel_count,
+        .copy = sample.frame_count ? sample.copy : NULL,
     };
     write_and_account(writer, sample.process, &record);
 }

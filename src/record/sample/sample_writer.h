@@ -68,6 +68,7 @@ struct walked_sample {
     uint32_t before_gap;           /* frames inside of a step that may leave out callers; 0: none */
     const uint64_t *kernel_frames; /* above the user frames, innermost first */
     uint32_t kernel_count;
+    const struct perfdata_stack_copy *copy; /* written instead of the frames; NULL: none */
     uint32_t flags;
     bool is_complete;    /* the walk reached a root */
     bool is_fiber;       /* the root of a coroutine, on a stack made by the program */

@@ -25,6 +25,14 @@ static void resolve(struct ring_maps *maps, const struct ring_process *process,
                             &process->process.rights);
 }
 
+static void write_record(struct ring_maps *maps, const struct ring_process *process,
+                         const struct process_mapping *mapping, uint64_t time_ns)
+{
+    if (maps->are_for_unwinders)
+        mapping_record_write_file(maps->file, process->process.pid, mapping, time_ns);
+    mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
+}
+
 /* Takes over the reference to the path. Files beyond the budget are not opened. */
 static void enter(struct ring_maps *maps, struct ring_process *process,
                   struct process_mapping *mapping, uint64_t time_ns)
@@ -40,7 +48,7 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
     }
     process->map_generation = ++maps->generation;
     if (ring_map_put(process->process.map, mapping) == 0 && has_room)
-        mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
+        write_record(maps, process, mapping, time_ns);
     else
         maps->summary->mappings_left_out++;
 }
@@ -52,7 +60,7 @@ static void open_file(struct ring_maps *maps, struct ring_process *process,
         return;
     resolve(maps, process, mapping);
     if (mapping->module)
-        mapping_record_write(maps->file, process->process.pid, mapping, time_ns); /* the build-id */
+        write_record(maps, process, mapping, time_ns); /* the build-id */
 }
 
 void ring_maps_read_files(struct ring_maps *maps, struct ring_process *process, uint64_t time_ns)

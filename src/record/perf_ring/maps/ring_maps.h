@@ -22,6 +22,7 @@ struct ring_maps {
     const struct round *round;
     struct mapping_room room; /* of all processes together */
     uint64_t generation;      /* the latest */
+    bool are_for_unwinders;   /* other readers of the file unwind */
 };
 
 /* Reads /proc/PID/maps, unless a pause is under way; new mappings get this time. True: the map has
