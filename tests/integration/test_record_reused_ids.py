@@ -33,6 +33,34 @@ for i in range({TIMES}):
     time.sleep(0.005)  # the kernel frees a tid a little after the join
 print(got.count(800))
 """
+# The pid of a watched process goes to a busy one.
+WATCHED = """
+import glob, os, signal, subprocess, sys, time
+
+rec, busy, watch = sys.argv[1], sys.argv[2], sys.argv[3:]
+old = subprocess.Popen(["sleep", "100"])
+rec = subprocess.Popen([rec, *watch, "-p", str(old.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+def has_event():
+    return any("perf_event" in os.readlink(fd) for fd in glob.glob(f"/proc/{rec.pid}/fd/*") if os.path.islink(fd))
+
+if watch[0] == "record":
+    while not has_event():
+        time.sleep(0.01)
+    rec.send_signal(signal.SIGSTOP)
+first = b"" if watch[0] == "record" else rec.stdout.readline()
+old.kill()
+old.wait()
+with open("/proc/sys/kernel/ns_last_pid", "w") as file:
+    file.write(str(old.pid - 1))
+new = subprocess.Popen([busy, "500"])
+same = new.pid == old.pid
+time.sleep(0.3)
+rec.send_signal(signal.SIGCONT)
+out, errors = rec.communicate()
+new.kill()
+print(same, rec.returncode, (first + out).count(b'"short_run"'), errors.decode().strip())
+"""
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 PYTHON = "/usr/bin/python3"
 
@@ -81,6 +109,26 @@ class Reused(rec.Case):
         expected = ["short_run-700"] + [f"short_run-700.{i}" for i in range(1, TIMES)]
         self.assertEqual(sorted(name for name in tasks if name.startswith("short_run")),
                          sorted(expected))
+
+
+class Watched(rec.Case):
+    def watch(self, *words, **options):
+        self.need_root()
+        return self.run_in(self.new_directory(), [*NAMESPACE, PYTHON, "-c", WATCHED, rec.REC, rec.target("short_run"),
+                                                  *words], **options)
+
+    def test_snapshots_end_with_the_process(self):
+        for command in ("stacks", "threads"):
+            with self.subTest(command=command):
+                run = self.watch(command, "--json", "--interval", "50ms", "--count", "40")
+                self.assertRegex(run.stdout, b"^True 125 0 rec: cannot read process [0-9]+: no such process$")
+
+    def test_a_recording_has_no_time_of_the_next_process(self):
+        """Also where the process ends between its check and the opening of its events."""
+        run = self.watch("record", "-q", "--duration", "1.5")
+        self.assertRegex(run.stdout, b"^True (0 0 |125 0 rec: cannot record [0-9]+ .process.: ended meanwhile)$")
+        if run.stdout.startswith(b"True 0"):
+            self.assertLess(run.count("cpu_billed_ns"), 10e6, run.summary)
 
 
 if __name__ == "__main__":

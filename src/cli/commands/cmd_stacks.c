@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
 
+#include "base/pid_fd.h"
 #include "base/text/log.h"
 #include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
@@ -53,17 +54,24 @@ static int show(const struct snapshot_options *options, const struct command_spe
 }
 
 /* Returns the number of processes that could not be read. */
-static size_t show_all(const struct snapshot_options *options, const struct command_spec *command)
+static size_t show_all(const struct snapshot_options *options, const struct command_spec *command,
+                       const int *pid_fds)
 {
     size_t failures = 0;
-    for (size_t i = 0; i < options->targets.count; i++)
-        failures += show(options, command, options->targets.ids[i]) != 0;
+    for (size_t i = 0; i < options->targets.count; i++) {
+        const pid_t pid = options->targets.ids[i];
+        bool is_gone = pid_fd_is_reaped(pid_fds[i]);
+        if (is_gone)
+            log_error("cannot read process %d: no such process", (int)pid);
+        failures += is_gone || show(options, command, pid) != 0;
+    }
     fflush(stdout);
     return failures;
 }
 
 /* Until all targets are gone. */
-static int repeat(const struct snapshot_options *options, const struct command_spec *command)
+static int repeat(const struct snapshot_options *options, const struct command_spec *command,
+                  const int *pid_fds)
 {
     size_t failures = 0;
     for (uint64_t i = 0; i < options->count && failures < options->targets.count; i++) {
@@ -71,9 +79,21 @@ static int repeat(const struct snapshot_options *options, const struct command_s
                                  .tv_nsec = (long)(options->interval_ns % 1000000000)};
         if (i > 0)
             nanosleep(&pause, NULL);
-        failures = show_all(options, command);
+        failures = show_all(options, command, pid_fds);
     }
     return failures ? STATUS_FAILED : STATUS_OK;
+}
+
+/* The processes of the start: a later one with the same pid is not shown. */
+static int watch(const struct snapshot_options *options, const struct command_spec *command)
+{
+    const struct target_list *targets = &options->targets;
+    int *pid_fds = pid_fds_open(targets->ids, targets->count);
+    if (!pid_fds)
+        log_error("out of memory");
+    int status = pid_fds ? repeat(options, command, pid_fds) : STATUS_FAILED;
+    pid_fds_close(pid_fds, targets->count);
+    return status;
 }
 
 static int run(char *const *words, const struct command_spec *command)
@@ -91,7 +111,7 @@ static int run(char *const *words, const struct command_spec *command)
         confine_to_outputs(NULL, options.from.use_debuginfod);
         status = show(&options, command, 0) ? STATUS_FAILED : STATUS_OK;
     } else {
-        status = repeat(&options, command);
+        status = watch(&options, command);
     }
     snapshot_options_free(&options);
     return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/attach_targets.h"
 
+#include "base/pid_fd.h"
 #include "record/attach/target_facts.h"
 #include "record/perf_ring/ring_attach.h"
 #include "record/procfs/proc.h"
@@ -113,7 +114,7 @@ static void list_earlier_children(const struct record_options *options, pid_t pi
 }
 
 static int attach_running(struct ring_source *source, const struct record_options *options,
-                          const struct own_rights *own, struct error *error)
+                          const int *pid_fds, const struct own_rights *own, struct error *error)
 {
     size_t attached = 0;
     for (size_t i = 0; i < options->target_count; i++) {
@@ -127,6 +128,10 @@ static int attach_running(struct ring_source *source, const struct record_option
         if (facts.pid)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
                                                : ring_attach(source, id, NULL, 0);
+        if (pid_fd_is_reaped(pid_fds[i])) { /* the events are another process's */
+            facts = (struct target_facts){.name = "process"};
+            err = -ESRCH;
+        }
         attached += err == 0;
         bool is_last = attached == 0 && i == options->target_count - 1;
         if (err && (!options->user || is_last))
@@ -169,10 +174,10 @@ static int record_system(struct ring_source *source, const char *cgroup,
 }
 
 int attach_targets_open(struct ring_source *source, const struct record_options *options,
-                        const struct own_rights *own, struct error *error)
+                        const int *pid_fds, const struct own_rights *own, struct error *error)
 {
     return options->records_system ? record_system(source, options->cgroup, own, error)
-                                   : attach_running(source, options, own, error);
+                                   : attach_running(source, options, pid_fds, own, error);
 }
 
 static int add_system_off_cpu(struct off_recorder *off_cpu, const char *cgroup,

@@ -14,9 +14,10 @@
 int attach_targets_check(const struct record_options *options, const struct own_rights *own,
                          struct record_summary *summary, struct error *error);
 
-/* Opens the events of all targets. 0, or a negative errno with the rule. */
+/* Opens the events of all targets, the processes of pid_fds (pid_fd.h). 0, or a negative errno with
+ * the rule. */
 int attach_targets_open(struct ring_source *source, const struct record_options *options,
-                        const struct own_rights *own, struct error *error);
+                        const int *pid_fds, const struct own_rights *own, struct error *error);
 
 /* Opens the off-CPU events of running processes and threads. */
 int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,

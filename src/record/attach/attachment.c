@@ -2,6 +2,7 @@
 #include "record/attach/attachment.h"
 
 #include "base/clock.h"
+#include "base/pid_fd.h"
 #include "perfdata/writer.h"
 #include "record/attach/attach_targets.h"
 #include "record/events/event_list.h"
@@ -173,6 +174,10 @@ int attachment_open(struct attachment *attachment, struct error *error)
     raise_file_limit();
     raise_priority();
     struct own_rights own = own_rights_read();
+    attachment->target_fds =
+        pid_fds_open(attachment->options->targets, attachment->options->target_count);
+    if (!attachment->target_fds)
+        return error_set(error, -ENOMEM, "out of memory");
     err = attach_targets_check(attachment->options, &own, &attachment->result->summary, error);
     if (err)
         return err;
@@ -189,7 +194,8 @@ int attachment_open(struct attachment *attachment, struct error *error)
         return err;
     if ((err = open_off_cpu(attachment, error)) != 0)
         return err;
-    err = attach_targets_open(&attachment->source, attachment->options, &own, error);
+    err = attach_targets_open(&attachment->source, attachment->options, attachment->target_fds,
+                              &own, error);
     attachment->busy_before_ns = proc_busy_ns();
     if (err == 0)
         err = start_off_cpu(attachment, &own, error);
@@ -199,6 +205,7 @@ int attachment_open(struct attachment *attachment, struct error *error)
 void attachment_close(struct attachment *attachment)
 {
     ring_source_close(&attachment->source);
+    pid_fds_close(attachment->target_fds, attachment->options->target_count);
     open_file_cache_drop_present(&attachment->result->open_files);
     perfdata_writer_close(attachment->writer);
     off_recorder_free(attachment->off_cpu);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/outside.h"
 
+#include "base/pid_fd.h"
 #include "record/perf_ring/ring_attach.h"
 #include "record/perf_ring/ring_growth.h"
 #include "record/perf_ring/ring_ends.h"
@@ -188,12 +189,14 @@ static uint64_t left_ns(const struct outside *outside, const struct ring_process
 {
     struct proc_stat stat;
     pid_t pid = process->process.pid;
-    if (proc_stat_read(&stat, pid, 0) != 0)
+    bool is_read = proc_stat_read(&stat, pid, 0) == 0;
+    const uint64_t used_ns = proc_cpu_ns(pid);
+    if (!is_read || pid_fd_is_reaped(process->process.pid_fd))
         return process->process.account.last_cpu_ns;
     if (stat.state != 'Z')
         record_processes_add(&outside->config.summary->left_running, pid, process->process.name,
                              NULL);
-    return proc_cpu_ns(pid) + stat.children_cpu_ns;
+    return used_ns + stat.children_cpu_ns;
 }
 
 uint64_t outside_finish(struct outside *outside, bool command_runs)

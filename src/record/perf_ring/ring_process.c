@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/ring_process.h"
 
+#include "base/pid_fd.h"
 #include "record/procfs/proc.h"
 #include "record/tables/maps/process_map.h"
 
@@ -101,12 +102,15 @@ static uint64_t kernel_ns(const struct ring_process *process)
     return sum_ns;
 }
 
+/* Read first: the pid of a process that is there afterwards was its own. */
 void ring_process_look(struct ring_process *process, uint64_t now_ns)
 {
-    if (!cpu_account_look(&process->process.account, cpu_ns(process), now_ns))
+    const uint64_t used_ns = cpu_ns(process);
+    if (pid_fd_is_reaped(process->process.pid_fd) ||
+        !cpu_account_look(&process->process.account, used_ns, now_ns))
         return;
     uint64_t system_ns = kernel_ns(process);
-    if (system_ns > process->kernel_ns)
+    if (system_ns > process->kernel_ns && !pid_fd_is_reaped(process->process.pid_fd))
         process->kernel_ns = system_ns;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/ring_tasks.h"
 
+#include "base/pid_fd.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "record/tables/thread_table.h"
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* For the records of a start: FORK, name, mappings. */
@@ -42,7 +42,7 @@ bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid)
 static void watch_end(struct ring_tasks *tasks, struct process *process)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)process->pid};
-    process->pid_fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    process->pid_fd = pid_fd_open(process->pid);
     if (process->pid_fd >= 0)
         epoll_ctl(tasks->end_fd, EPOLL_CTL_ADD, process->pid_fd, &event);
 }

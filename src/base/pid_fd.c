@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/pid_fd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int pid_fd_open(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Signal 0 checks without a signal (kill(2)); EPERM: the process is there. */
+bool pid_fd_is_reaped(int pid_fd)
+{
+    return pid_fd >= 0 && syscall(SYS_pidfd_send_signal, pid_fd, 0, NULL, 0) != 0 && errno == ESRCH;
+}
+
+int *pid_fds_open(const pid_t *pids, size_t count)
+{
+    int *pid_fds = malloc((count + 1) * sizeof(*pid_fds));
+    for (size_t i = 0; pid_fds && i < count; i++)
+        pid_fds[i] = pid_fd_open(pids[i]);
+    return pid_fds;
+}
+
+void pid_fds_close(int *pid_fds, size_t count)
+{
+    for (size_t i = 0; pid_fds && i < count; i++)
+        if (pid_fds[i] >= 0)
+            close(pid_fds[i]);
+    free(pid_fds);
+}
