@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,7 +150,7 @@ static int fork_command(struct attachment *attachment, struct error *error)
     if (status == 0)
         status = launch_fork(&result->launch, path, attachment->options->argv, environ, error);
     if (status == 0)
-        attachment->command_fd = (int)syscall(SYS_pidfd_open, result->launch.pid, 0);
+        attachment->command_fd = pid_fd_open(result->launch.pid);
     result->exit_status = status ? status : result->exit_status;
     return status ? -ENOEXEC : 0;
 }

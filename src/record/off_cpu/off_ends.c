@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/off_cpu/off_ends.h"
 
+#include "base/pid_fd.h"
+
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { WATCHED_MAX = 256, DESCRIPTORS_SHARE = 16, TAKEN_AT_ONCE = 16 };
@@ -30,7 +31,7 @@ void off_ends_watch(const struct off_ends *ends, struct off_tasks *tasks,
     if (process->pid_fd || ends->fd < 0 || tasks->watched >= ends->limit)
         return;
     struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT};
-    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    int fd = pid_fd_open(process->pid);
     if (fd >= 0 && epoll_ctl(ends->fd, EPOLL_CTL_ADD, fd, &event) != 0) {
         close(fd);
         fd = -1;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/join.h"
 
+#include "base/pid_fd.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 void join_open(struct join *join, pid_t pid, struct process *before)
 {
     join->before = before;
     join->owns_pid_fd = !before || before->pid_fd < 0;
-    join->pid_fd = join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : before->pid_fd;
+    join->pid_fd = join->owns_pid_fd ? pid_fd_open(pid) : before->pid_fd;
     join->facts = pidfd_facts_read(join->pid_fd);
 }
 
