@@ -68,9 +68,10 @@ static struct cached_walk *keep(const struct offline_walk *walk, const struct ca
  * interrupted on another stack. */
 static bool has_left_signal_stack(const struct offline_walk *walk)
 {
-    const struct stack_view *stack = walk->stack;
-    return walk->is_interrupted &&
-           walk->frame.regs.sp - stack->lo > stack->hi - stack->lo + FRAME_BYTES_MAX;
+    bool has_left = walk->is_interrupted;
+    for (const struct stack_view *stack = walk->stack; stack; stack = stack->beyond)
+        has_left &= walk->frame.regs.sp - stack->lo > stack->hi - stack->lo + FRAME_BYTES_MAX;
+    return has_left;
 }
 
 /* Of a walk without a root. */
@@ -101,8 +102,10 @@ static enum offline_end if_whole(const struct offline_walk *walk, enum offline_e
 static struct offline_result result_of(const struct offline_walk *walk, size_t count,
                                        enum offline_end end, struct cached_walk *cached)
 {
+    bool needs_stack = walk->is_interrupted && (end == OFFLINE_SIGNAL || end == OFFLINE_CUT);
     return (struct offline_result){.frame_count = count,
                                    .end = end,
+                                   .interrupted_sp = needs_stack ? walk->frame.regs.sp : 0,
                                    .end_if_whole = if_whole(walk, end),
                                    .walk = cached,
                                    .searched = walk->searched,

@@ -212,6 +212,18 @@ class OffCpu(rec.Case):
             self.assertIn("main", wait.frames[wait.frames.index("without_cfi") + 2:], wait)
         self.assertEqual(run.count("off_cpu.incomplete"), 0)
 
+    def test_waits_on_other_stacks_are_complete(self):
+        """In handlers on alternate stacks, the stack goes on with the interrupted one; that of a coroutine ends there."""
+        run, waits = self.recorded_waits(rec.target("waits_in_handlers"), "300")
+        for name in ("run_heap", "run_below", "run_frame", "run_in_coroutine"):
+            found = [wait for wait in waits if name in wait.frames]
+            self.assert_within(seconds(found), 0.3, 0.05, name)
+            for wait in found:
+                self.assertIn("nap", wait.frames)
+                handlers = [] if name == "run_in_coroutine" else ["nap_in_handler", "__restore_rt", "interrupted", name]
+                self.assertEqual([frame for frame in wait.frames if frame in handlers], handlers)
+        self.assertEqual(run.count("off_cpu.incomplete"), 0)
+
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
         by_reason = collections.defaultdict(list)

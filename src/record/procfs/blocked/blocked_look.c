@@ -125,29 +125,60 @@ struct look_end blocked_looker_walk(struct blocked_looker *looker,
     return end_of(looker, process, &result);
 }
 
-static int take_stack(struct blocked_looker *looker, const struct look_process *process,
-                      const struct full_regs *regs, const struct thread_files *files,
-                      struct blocked_look *look)
+/* A look at the stacks of a thread. */
+struct stack_look {
+    struct blocked_looker *looker;
+    const struct look_process *process;
+    const struct full_regs *regs;
+    const struct thread_files *files; /* NULL: the thread cannot run */
+    struct blocked_look *look;
+};
+
+static struct offline_result walk_copies(const struct stack_look *s)
+{
+    const struct stack_view interrupted = remote_stack_view(&s->looker->interrupted);
+    struct stack_view view = remote_stack_view(&s->looker->stack);
+    view.beyond = s->looker->interrupted.size ? &interrupted : NULL;
+    struct offline_result result = walk_at(s->looker, s->process, s->regs, &view, 0);
+    walk_from_clone(s->looker, s->process, &s->look->call, &view, &result);
+    s->look->end = end_of(s->looker, s->process, &result);
+    s->look->inferred_fps = (uint32_t)result.inferred_fps;
+    return result;
+}
+
+/* Until the walk has all it needs of this stack. */
+static int copy_and_walk(const struct stack_look *s, struct remote_stack *stack,
+                         struct offline_result *result)
 {
     size_t size = STEP_BYTES;
-    remote_stack_begin(&looker->stack, process->pid, regs->value[UNWIND_DWARF_SP]);
     for (bool is_whole = false; !is_whole && size <= STACK_BYTES_MAX; size *= STEP_FACTOR) {
-        int err = remote_stack_grow(&looker->stack, size);
-        if (err == -ENODATA && looker->stack.size > 0)
+        int err = remote_stack_grow(stack, size);
+        if (err == -ENODATA && stack->size > 0)
             break;
         if (err && err != -ENODATA)
             return err;
-        err = check_unmoved(files, look);
-        if (err || look->result == LOOK_TORN)
+        err = check_unmoved(s->files, s->look);
+        if (err || s->look->result == LOOK_TORN)
             return err;
-        const struct stack_view view = remote_stack_view(&looker->stack);
-        struct offline_result result = walk_at(looker, process, regs, &view, 0);
-        walk_from_clone(looker, process, &look->call, &view, &result);
-        look->end = end_of(looker, process, &result);
-        look->inferred_fps = (uint32_t)result.inferred_fps;
-        is_whole = !wants_more(&result, looker->stack.size);
+        *result = walk_copies(s);
+        is_whole = !wants_more(result, stack->size);
     }
     return 0;
+}
+
+/* In a handler on an alternate stack, then also the stack that the signal has interrupted. */
+static int take_stack(const struct stack_look *s)
+{
+    struct blocked_looker *looker = s->looker;
+    struct offline_result result = {0};
+    pid_t pid = s->process->pid;
+    remote_stack_begin(&looker->stack, pid, s->regs->value[UNWIND_DWARF_SP]);
+    remote_stack_begin(&looker->interrupted, pid, 0);
+    int err = copy_and_walk(s, &looker->stack, &result);
+    if (err || s->look->result == LOOK_TORN || result.interrupted_sp == 0)
+        return err;
+    remote_stack_begin(&looker->interrupted, pid, result.interrupted_sp);
+    return copy_and_walk(s, &looker->interrupted, &result);
 }
 
 static enum look_result result_of(enum call_state state)
@@ -166,9 +197,10 @@ struct blocked_look blocked_look(struct blocked_looker *looker, const struct loo
         look.error = thread_files_call(files, &look.call);
     look.result = result_of(look.call.state);
     const struct full_regs regs = registers_of(&look.call);
+    const struct stack_look stack_look = {looker, process, &regs, files, &look};
     thread_files_kernel_stack(files, looker->kernel_stack, sizeof(looker->kernel_stack));
     if (!look.error && look.result == LOOK_STACK)
-        look.error = take_stack(looker, process, &regs, files, &look);
+        look.error = take_stack(&stack_look);
     if (look.error)
         look.result = LOOK_FAILED;
     return look;
@@ -179,7 +211,8 @@ struct blocked_look blocked_look_from(struct blocked_looker *looker,
                                       const struct full_regs *regs)
 {
     struct blocked_look look = {0};
-    look.error = take_stack(looker, process, regs, NULL, &look);
+    const struct stack_look stack_look = {looker, process, regs, NULL, &look};
+    look.error = take_stack(&stack_look);
     if (look.error)
         look.result = LOOK_FAILED;
     return look;
@@ -188,6 +221,7 @@ struct blocked_look blocked_look_from(struct blocked_looker *looker,
 void blocked_looker_free(struct blocked_looker *looker)
 {
     remote_stack_free(&looker->stack);
+    remote_stack_free(&looker->interrupted);
     two_way_cache_free(&looker->rules);
     unwind_cache_free(&looker->walks);
     caller_cache_free(&looker->callers);
