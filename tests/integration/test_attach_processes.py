@@ -147,6 +147,25 @@ class Stacks(Attached):
         self.assertEqual({process["pid"] for process in run.info["processes"]}, set(pids))
         self.assertRegex(run.stderr, rb"\Arec: process \d+ \(attached\) and 1 more were recorded for ")
 
+    def test_one_descriptor_holds_a_process_once_its_events_are_open(self):
+        pids = [self.start(rec.target("attached"), 120, 1, 0, **as_nobody()).pid for _ in range(3)]
+        recorder = subprocess.Popen([rec.REC, "-q", "-p", ",".join(map(str, pids)), "--duration", "30"],
+                                    cwd=self.new_directory())
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+
+        def descriptors():
+            paths = [os.readlink(f"/proc/{recorder.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{recorder.pid}/fd")]
+            return [sum(kind in path for path in paths) for kind in ("perf_event", "pidfd")]
+
+        events = held = 0
+        deadline = time.monotonic() + 20
+        while (events <= 3 * os.cpu_count() or held != 3) and time.monotonic() < deadline:
+            with contextlib.suppress(FileNotFoundError):
+                events, held = descriptors()
+        self.assertGreater(events, 3 * os.cpu_count())  # and those of the rings
+        self.assertEqual(held, 3)
+
     def test_programs_executed_by_children(self):
         loop = f"echo ready; while :; do {rec.target('short_run')} 50; done"
         target = self.start("sh", "-c", loop, **as_nobody())

@@ -74,7 +74,7 @@ static int attach_threads(struct ring_source *source, const struct record_option
     for (size_t i = 0; i < options->target_count; i++)
         if (target_facts_read(options->targets[i]).pid == pid)
             tids[count++] = options->targets[i];
-    int err = ring_attach(source, pid, tids, count);
+    int err = ring_attach(source, (struct attached){pid, -1}, tids, count);
     free(tids);
     return err;
 }
@@ -122,12 +122,13 @@ static int attach_running(struct ring_source *source, const struct record_option
         struct target_facts facts = target_facts_read(id);
         if (ring_process_find(&source->tasks.processes, facts.pid))
             continue;
+        const struct attached target = {id, pid_fds[i]};
         int err = -ESRCH;
         if (!options->targets_are_threads && !options->user && !options->no_inherit)
             list_earlier_children(options, id, source->samples.summary);
         if (facts.pid)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
-                                               : ring_attach(source, id, NULL, 0);
+                                               : ring_attach(source, target, NULL, 0);
         if (pid_fd_is_reaped(pid_fds[i])) { /* the events are another process's */
             facts = (struct target_facts){.name = "process"};
             err = -ESRCH;
@@ -192,13 +193,16 @@ static int add_system_off_cpu(struct off_recorder *off_cpu, const char *cgroup,
 }
 
 int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
-                               const struct own_rights *own, struct error *error)
+                               const int *pid_fds, const struct own_rights *own,
+                               struct error *error)
 {
     if (options->records_system)
         return add_system_off_cpu(off_cpu, options->cgroup, own, error);
     for (size_t i = 0; i < options->target_count; i++) {
         pid_t id = options->targets[i];
         struct target_facts facts = target_facts_read(id);
+        if (pid_fd_is_reaped(pid_fds[i]))
+            continue;
         int err = off_recorder_attach(off_cpu, facts.pid, &id, options->targets_are_threads);
         if (err && err != -ESRCH && !options->user) /* it has ended since its other events opened */
             return refusal_explain(&facts, own, id, err, error);

@@ -21,4 +21,5 @@ int attach_targets_open(struct ring_source *source, const struct record_options 
 
 /* Opens the off-CPU events of running processes and threads. */
 int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
-                               const struct own_rights *own, struct error *error);
+                               const int *pid_fds, const struct own_rights *own,
+                               struct error *error);

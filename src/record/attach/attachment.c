@@ -133,7 +133,8 @@ static int start_off_cpu(struct attachment *attachment, const struct own_rights 
 {
     if (!attachment->off_cpu)
         return 0;
-    int err = attach_targets_add_off_cpu(attachment->off_cpu, attachment->options, own, error);
+    int err = attach_targets_add_off_cpu(attachment->off_cpu, attachment->options,
+                                         attachment->target_fds, own, error);
     if (err == 0 && (err = off_recorder_start(attachment->off_cpu)) != 0)
         err = error_set(error, err, "cannot record off-CPU time: %s", strerror(-err));
     return err;
@@ -161,6 +162,12 @@ static int start_command(struct attachment *attachment, struct error *error)
     int status = launch_exec(&result->launch, attachment->options->argv[0], error);
     result->exit_status = status ? status : result->exit_status;
     return status ? -ENOEXEC : 0;
+}
+
+static void close_target_fds(struct attachment *attachment)
+{
+    pid_fds_close(attachment->target_fds, attachment->options->target_count);
+    attachment->target_fds = NULL;
 }
 
 int attachment_open(struct attachment *attachment, struct error *error)
@@ -198,13 +205,14 @@ int attachment_open(struct attachment *attachment, struct error *error)
     attachment->busy_before_ns = proc_busy_ns();
     if (err == 0)
         err = start_off_cpu(attachment, &own, error);
+    close_target_fds(attachment);
     return err || !attachment->options->argv ? err : start_command(attachment, error);
 }
 
 void attachment_close(struct attachment *attachment)
 {
     ring_source_close(&attachment->source);
-    pid_fds_close(attachment->target_fds, attachment->options->target_count);
+    close_target_fds(attachment);
     open_file_cache_drop_present(&attachment->result->open_files);
     perfdata_writer_close(attachment->writer);
     off_recorder_free(attachment->off_cpu);

@@ -26,7 +26,7 @@ struct attachment {
     struct file_limit file_limit;
     /* Signals, the end of the command, and records copied by the thread of the rings. */
     struct pollfd polled[POLLED];
-    int *target_fds; /* of options->targets, from before the check; owned */
+    int *target_fds; /* of options->targets, from before the check to their events; owned */
     int signal_fd;
     int command_fd;          /* pidfd of the command that ends the recording; -1: none */
     uint64_t busy_before_ns; /* CPU time of all processors at the start */

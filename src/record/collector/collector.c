@@ -69,7 +69,8 @@ int collector_init(struct collector *collector, const struct collector_config *c
 /* Without perf-ring the command runs unrecorded, unless the user insists on the engine. */
 static int record_command_outside(struct collector *collector)
 {
-    int err = outside_await_exec(&collector->outside, collector->config.outside_pid, false);
+    const struct attached command = {collector->config.outside_pid, -1};
+    int err = outside_await_exec(&collector->outside, command, false);
     collector->has_command_outside = err == 0;
     return collector->config.options->engine == RECORD_ENGINE_PERF_RING ? err : 0;
 }

@@ -2,7 +2,6 @@
 #include "record/perf_ring/outside.h"
 
 #include "base/pid_fd.h"
-#include "record/perf_ring/ring_attach.h"
 #include "record/perf_ring/ring_growth.h"
 #include "record/perf_ring/ring_ends.h"
 #include "record/procfs/proc.h"
@@ -40,10 +39,10 @@ void outside_close(struct outside *outside)
     outside->is_open = false;
 }
 
-int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file)
+int outside_await_exec(struct outside *outside, struct attached target, bool is_in_file)
 {
     int err = open_source(outside);
-    return err ? err : ring_attach_awaiting(&outside->source, pid, is_in_file);
+    return err ? err : ring_attach_awaiting(&outside->source, target, is_in_file);
 }
 
 void outside_set_parent(struct outside *outside, const struct process *process)
@@ -89,17 +88,18 @@ uint64_t outside_cpu_ns(const struct outside *outside)
     return outside->is_open ? outside->source.tasks.cpu_ns : 0;
 }
 
-int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file)
+int outside_adopt(struct outside *outside, struct attached target, uint64_t missed_ns,
+                  bool is_in_file)
 {
     int err = open_source(outside);
     if (err == 0)
-        err = ring_attach_adopted(&outside->source, pid, is_in_file);
+        err = ring_attach_adopted(&outside->source, target, is_in_file);
     struct ring_process *process =
-        err ? NULL : ring_process_find(&outside->source.tasks.processes, pid);
+        err ? NULL : ring_process_find(&outside->source.tasks.processes, target.pid);
     if (!process || missed_ns == 0)
         return err;
-    sample_write_synthetic(&outside->source.samples, &process->process, pid, SYNTHETIC_NOT_FOLLOWED,
-                           missed_ns, outside->config.round->now_ns);
+    sample_write_synthetic(&outside->source.samples, &process->process, target.pid,
+                           SYNTHETIC_NOT_FOLLOWED, missed_ns, outside->config.round->now_ns);
     if (!outside->config.round->is_quiet)
         process->process.account.seen_ns -= missed_ns; /* before start_cpu_ns */
     return 0;

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "record/perf_ring/ring_attach.h"
 #include "record/perf_ring/ring_source.h"
 #include "record/process/process_watch.h"
 
@@ -34,7 +35,7 @@ void outside_close(struct outside *outside);
 
 /* A process that waits before its exec; is_in_file: an earlier program of this pid is in the file.
  * 0 or a negative errno. */
-int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file);
+int outside_await_exec(struct outside *outside, struct attached target, bool is_in_file);
 /* The parent of a process that was recorded by its sampler: /proc has init once the parent is
  * gone. */
 void outside_set_parent(struct outside *outside, const struct process *process);
@@ -50,7 +51,8 @@ bool outside_take_end(struct outside *outside, struct ring_end *end);
 
 /* A running process of the tree. missed_ns: its CPU time so far, becomes [not followed]. 0, or a
  * negative errno: the process is not recorded. */
-int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file);
+int outside_adopt(struct outside *outside, struct attached target, uint64_t missed_ns,
+                  bool is_in_file);
 
 /*
  * Takes sampled processes over that run on stacks of their own making, deeper than a page. The

@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_attach.h"
 
 #include "base/containers/array.h"
+#include "base/pid_fd.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -25,6 +26,20 @@ static bool is_among(pid_t tid, const pid_t *tids, size_t count)
     return count == 0;
 }
 
+/* Opens the events of a thread of this process: an id from a list may be another's by now. */
+static int open_thread(const struct thread_events *events, struct ring_process *process, pid_t tid)
+{
+    struct event_set *set = process->events;
+    const size_t before = set->count;
+    int err = thread_events_open(events, set, tid, EVENTS_NOW);
+    if (err == 0 && (!proc_has_thread(process->process.pid, tid) ||
+                     pid_fd_is_reaped(process->process.pid_fd))) {
+        event_set_cut(set, before);
+        err = -ESRCH;
+    }
+    return err;
+}
+
 /* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
  * goes to *opened. */
 static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count,
@@ -46,7 +61,7 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
         struct thread_events events = source->events;
         if (process->has_fibers)
             source->stack_bytes_max = events.stack_bytes = RING_STACK_BYTES_MAX;
-        int err = thread_events_open(&events, process->events, list[i], EVENTS_NOW);
+        int err = open_thread(&events, process, list[i]);
         if (err == 0)
             ring_tasks_add_thread(&source->tasks, process, list[i]);
         else if (err != -ESRCH && refusal == 0)
@@ -77,30 +92,34 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
     return refusal || all ? refusal : -ESRCH;
 }
 
-static struct ring_process *new_process(struct ring_source *source, pid_t pid, bool is_in_file)
+/* Its own descriptor is of the target: the target's pid was not free afterwards. */
+static int new_process(struct ring_process **out, struct ring_source *source,
+                       struct attached target, bool is_in_file)
 {
-    struct ring_process *process = ring_tasks_attach(&source->tasks, pid, is_in_file);
+    struct ring_process *process = ring_tasks_attach(&source->tasks, target.pid, is_in_file);
     source->started_ns = source->round->now_ns;
-    if (process && process->events)
-        return process;
-    if (process)
+    int err = !process || !process->events ? -ENOMEM : pid_fd_is_reaped(target.pid_fd) ? -ESRCH : 0;
+    if (err && process)
         ring_process_end(&source->tasks.processes, process);
-    return NULL;
+    *out = err ? NULL : process;
+    return err;
 }
 
-int ring_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count)
+int ring_attach(struct ring_source *source, struct attached target, const pid_t *tids,
+                size_t tid_count)
 {
-    struct ring_process *process = new_process(source, pid, false);
-    for (size_t i = 0; process && i < tid_count; i++) {
+    struct ring_process *process;
+    int err = new_process(&process, source, target, false);
+    for (size_t i = 0; err == 0 && i < tid_count; i++) {
         pid_t *place = ARRAY_PUSH(process->tids, process->tid_count, process->tid_capacity);
         if (!place)
             return -ENOMEM;
         *place = tids[i];
     }
-    if (!process)
-        return -ENOMEM;
+    if (err)
+        return err;
     ring_process_restart(process);
-    return attach_threads(source, pid, tids, tid_count);
+    return attach_threads(source, target.pid, tids, tid_count);
 }
 
 static int adopt(struct ring_source *source, struct ring_process *process)
@@ -114,11 +133,12 @@ static int adopt(struct ring_source *source, struct ring_process *process)
     return is_recorded ? 0 : err;
 }
 
-int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file)
+int ring_attach_adopted(struct ring_source *source, struct attached target, bool is_in_file)
 {
-    struct ring_process *process = new_process(source, pid, is_in_file);
-    if (!process)
-        return -ENOMEM;
+    struct ring_process *process;
+    int err = new_process(&process, source, target, is_in_file);
+    if (err)
+        return err;
     ring_process_restart(process);
     return adopt(source, process);
 }
@@ -126,14 +146,16 @@ int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file)
 int ring_attach_taken_over(struct ring_source *source, const struct process *sampled,
                            uint64_t *cpu_ns)
 {
-    struct ring_process *process = new_process(source, sampled->pid, true);
-    if (!process)
-        return -ENOMEM;
+    const struct attached target = {sampled->pid, sampled->pid_fd};
+    struct ring_process *process;
+    int err = new_process(&process, source, target, true);
+    if (err)
+        return err;
     process->has_fibers = true;
     process->sampled = sampled;
     ring_process_restart(process);
     *cpu_ns = process->process.account.start_cpu_ns;
-    int err = adopt(source, process);
+    err = adopt(source, process);
     process = ring_process_find(&source->tasks.processes, sampled->pid);
     if (process)
         process->sampled = NULL;
@@ -147,18 +169,21 @@ void ring_attach_forget(struct ring_source *source, pid_t pid)
         ring_process_end(&source->tasks.processes, process);
 }
 
-int ring_attach_awaiting(struct ring_source *source, pid_t pid, bool is_in_file)
+int ring_attach_awaiting(struct ring_source *source, struct attached target, bool is_in_file)
 {
-    struct ring_process *process = new_process(source, pid, is_in_file);
-    if (!process)
-        return -ENOMEM;
+    struct ring_process *process;
+    int err = new_process(&process, source, target, is_in_file);
+    if (err)
+        return err;
     process->awaits_exec = true;
     ring_process_restart(process);
-    int err = thread_events_open(&source->events, process->events, pid, EVENTS_AT_EXEC);
+    err = thread_events_open(&source->events, process->events, target.pid, EVENTS_AT_EXEC);
+    if (err == 0 && pid_fd_is_reaped(process->process.pid_fd))
+        err = -ESRCH;
     if (err)
         ring_process_end(&source->tasks.processes, process);
     else
-        ring_tasks_add_thread(&source->tasks, process, pid);
+        ring_tasks_add_thread(&source->tasks, process, target.pid);
     return err;
 }
 

@@ -10,9 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A process to record; pid_fd: from before it was chosen, so that no later process of the pid is
+ * recorded; -1: the caller's own child, or no descriptor. */
+struct attached {
+    pid_t pid;
+    int pid_fd;
+};
+
 /* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
- * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
-int ring_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
+ * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left, or the
+ * pid may be another process's. */
+int ring_attach(struct ring_source *source, struct attached target, const pid_t *tids,
+                size_t tid_count);
 
 /* Records all tasks (REACH_SYSTEM), or the tasks of a cgroup; cgroup_fd -1: none. 0 or the kernel's
  * negative errno. */
@@ -21,13 +30,13 @@ int ring_attach_system(struct ring_source *source, int cgroup_fd);
 /* Records a process that waits before its exec, from the exec on; is_in_file: as for
  * ring_tasks_attach(). 0, or the kernel's negative errno: then nothing is recorded of the
  * process. */
-int ring_attach_awaiting(struct ring_source *source, pid_t pid, bool is_in_file);
+int ring_attach_awaiting(struct ring_source *source, struct attached target, bool is_in_file);
 /* The exec failed, or did not come. */
 void ring_attach_forget(struct ring_source *source, pid_t pid);
 
 /* As ring_attach(), for all threads of a process of the recording; is_in_file: as for
  * ring_tasks_attach(). An error leaves no trace of the process. */
-int ring_attach_adopted(struct ring_source *source, pid_t pid, bool is_in_file);
+int ring_attach_adopted(struct ring_source *source, struct attached target, bool is_in_file);
 
 /* The same for a sampled process on stacks made by the program: with the largest copies of the
  * stack. Threads known to the sampled process stay the same threads in the file. *cpu_ns: the CPU

@@ -68,11 +68,11 @@ void event_set_restart(struct event_set *set)
         set->lost_before = lost_by_events(set);
 }
 
-static void close_from(struct event_set *set, size_t first)
+void event_set_cut(struct event_set *set, size_t count)
 {
-    for (size_t i = first; i < set->count; i++)
+    for (size_t i = count; i < set->count; i++)
         close(set->fds[i]);
-    set->count = first;
+    set->count = count;
 }
 
 static void close_all(struct event_set *set)
@@ -80,7 +80,7 @@ static void close_all(struct event_set *set)
     if (set->lost)
         *set->lost += lost_by_events(set) - set->lost_before;
     set->lost_before = 0;
-    close_from(set, 0);
+    event_set_cut(set, 0);
 }
 
 void event_set_close(struct event_set *set)
@@ -226,7 +226,7 @@ static int open_samplers(const struct thread_events *events, struct event_set *s
         if (!place) {
             if (fd >= 0)
                 close(fd);
-            close_from(set, first);
+            event_set_cut(set, first);
             return fd < 0 ? fd : -ENOMEM;
         }
         *place = fd;

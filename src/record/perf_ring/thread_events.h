@@ -45,6 +45,8 @@ void event_set_release(struct event_set *set);
 uint64_t event_set_count_ns(const struct event_set *set);
 /* Samples lost until now do not count. */
 void event_set_restart(struct event_set *set);
+/* Closes the events after the first `count`. */
+void event_set_cut(struct event_set *set, size_t count);
 /* Ends the sampling; the set stays. */
 void event_set_close(struct event_set *set);
 

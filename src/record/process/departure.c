@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/departure.h"
 
+#include "base/pid_fd.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
@@ -24,7 +25,8 @@ static bool is_child(const struct departures *departures, const struct process *
 static void arm_own(struct departures *departures, struct process *process)
 {
     uint64_t cpu_ns = proc_cpu_ns(process->pid);
-    if (process->is_departing || outside_await_exec(departures->outside, process->pid, true) != 0)
+    const struct attached target = {process->pid, process->pid_fd};
+    if (process->is_departing || outside_await_exec(departures->outside, target, true) != 0)
         return;
     outside_set_parent(departures->outside, process);
     process->is_departing = true;
@@ -37,6 +39,16 @@ static void disarm_own(struct departures *departures, struct process *process)
     process->is_departing = outside_awaits_exec(departures->outside, process->pid);
 }
 
+static bool arm_child(struct departures *departures, const struct process *process, pid_t pid)
+{
+    const struct attached child = {pid, pid_fd_open(pid)};
+    bool is_armed = is_child(departures, process, pid) && !outside_has(departures->outside, pid) &&
+                    outside_await_exec(departures->outside, child, false) == 0;
+    if (child.pid_fd >= 0)
+        close(child.pid_fd);
+    return is_armed;
+}
+
 static void answer(struct departures *departures, struct process *process, uint32_t *word)
 {
     const struct process_slot *slot = process_slot(process);
@@ -44,8 +56,8 @@ static void answer(struct departures *departures, struct process *process, uint3
     bool is_own = pid == process->stated_pid, is_armed = false;
     if (is_own)
         arm_own(departures, process);
-    else if (is_child(departures, process, pid) && !outside_has(departures->outside, pid))
-        is_armed = outside_await_exec(departures->outside, pid, false) == 0;
+    else
+        is_armed = arm_child(departures, process, pid);
     if (is_armed)
         process_tree_take_leave(departures->watch->tree, pid, process->pid);
     bool waited = swap_acq_rel(word, DEPARTURE_REQUESTED, DEPARTURE_DONE);

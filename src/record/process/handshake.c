@@ -238,7 +238,8 @@ static void leave_outside(struct handshake *handshake, struct join *join,
     if (!before && proc_stat_read(&stat, pid, 0) == 0)
         process_tree_take_leave(handshake->tree, pid, stat.parent);
     bool is_adopted = !outside_has(handshake->outside, pid) &&
-                      outside_adopt(handshake->outside, pid, 0, before != NULL) == 0;
+                      outside_adopt(handshake->outside, (struct attached){pid, join->pid_fd}, 0,
+                                    before != NULL) == 0;
     if (!is_adopted || !before)
         return;
     outside_set_parent(handshake->outside, before);

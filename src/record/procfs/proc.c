@@ -328,6 +328,13 @@ uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
     return read_of(pid, tid, "schedstat", text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
+bool proc_has_thread(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+    return access(path, F_OK) == 0;
+}
+
 uint64_t proc_cpu_ns(pid_t pid)
 {
     /* The kernel's encoding of "CPU clock of this process", scheduler resolution. */

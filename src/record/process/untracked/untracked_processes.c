@@ -2,6 +2,8 @@
 #include "record/process/untracked/untracked_processes.h"
 
 #include "base/clock.h"
+#include "base/pid_fd.h"
+#include "record/process/membership.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "record/process/untracked/untracked_reason.h"
@@ -74,19 +76,40 @@ static const char *retired_because(struct untracked_processes *untracked, pid_t 
     return process ? process->retired_because : item ? item->process.retired_because : NULL;
 }
 
+static void forget(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    if (item->process.pid_fd >= 0)
+        close(item->process.pid_fd);
+    *item = untracked->items[--untracked->count];
+}
+
+/* The pid is from a list, and may be another process's by now. The parent may have ended, too. */
+static bool is_of_recording(const struct untracked_processes *untracked,
+                            const struct process *process)
+{
+    struct proc_stat stat;
+    return proc_stat_read(&stat, process->pid, 0) == 0 &&
+           (stat.parent == process->parent_pid ||
+            membership_descends(untracked->session, untracked->processes, process->pid,
+                                stat.parent));
+}
+
 static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_pid,
                 uint64_t parents)
 {
     if (untracked->count == UNTRACKED_PROCESSES_MAX)
         return;
-    untracked->items[untracked->count++] = (struct untracked_process){
+    struct untracked_process *item = &untracked->items[untracked->count++];
+    *item = (struct untracked_process){
         .process = {.pid = pid,
                     .parent_pid = parent_pid,
                     .start_ns = untracked->round->now_ns,
                     .retired_because = retired_because(untracked, parent_pid),
-                    .pid_fd = -1},
+                    .pid_fd = pid_fd_open(pid)},
         .parents_executable_id = parents,
     };
+    if (!is_of_recording(untracked, &item->process))
+        forget(untracked, item);
 }
 
 static uint64_t own_gap_ns(struct untracked_process *item)
@@ -100,9 +123,10 @@ static uint64_t own_gap_ns(struct untracked_process *item)
 static bool is_taken_outside(struct untracked_processes *untracked, struct untracked_process *item)
 {
     const struct process *process = &item->process;
+    const struct attached target = {process->pid, process->pid_fd};
     bool is_taken = outside_has(untracked->outside, process->pid) ||
                     (untracked_takes_ring(untracked->session, process->pid) &&
-                     outside_adopt(untracked->outside, process->pid, own_gap_ns(item), false) == 0);
+                     outside_adopt(untracked->outside, target, own_gap_ns(item), false) == 0);
     if (is_taken)
         process_tree_take_leave(untracked->tree, process->pid, process->parent_pid);
     if (is_taken && process->parent_pid == getpid())
@@ -144,11 +168,6 @@ static void write_gap(struct untracked_processes *untracked, struct untracked_pr
                              process->account.last_cpu_ns);
 }
 
-static void forget(struct untracked_processes *untracked, struct untracked_process *item)
-{
-    *item = untracked->items[--untracked->count];
-}
-
 static void end(struct untracked_processes *untracked, struct untracked_process *item)
 {
     write_gap(untracked, item);
@@ -164,8 +183,11 @@ static void look_at(struct untracked_processes *untracked, struct untracked_proc
 {
     struct process *process = &item->process;
     struct proc_stat stat;
-    bool is_gone = proc_stat_read(&stat, process->pid, 0) != 0;
-    uint64_t cpu_ns = is_gone ? 0 : proc_cpu_ns(process->pid);
+    bool is_read = proc_stat_read(&stat, process->pid, 0) == 0;
+    uint64_t cpu_ns = is_read ? proc_cpu_ns(process->pid) : 0;
+    bool is_gone = !is_read || pid_fd_is_reaped(process->pid_fd);
+    if (is_gone)
+        cpu_ns = 0;
     cpu_account_raise(&process->account, cpu_ns);
     if (is_gone || stat.state == 'Z')
         end(untracked, item);
@@ -210,8 +232,9 @@ static void check_executable(struct untracked_processes *untracked, struct proce
     if (!is_certain(untracked, process, executable))
         return;
     uint64_t cpu_ns = proc_cpu_ns(process->pid);
+    const struct attached target = {process->pid, process->pid_fd};
     if (untracked_takes_ring(untracked->session, process->pid) &&
-        outside_adopt(untracked->outside, process->pid, 0, true) == 0) {
+        outside_adopt(untracked->outside, target, 0, true) == 0) {
         outside_set_parent(untracked->outside, process);
         process_leave(untracked->watch, process, cpu_ns);
         return;
@@ -354,6 +377,8 @@ uint64_t untracked_processes_finish(struct untracked_processes *untracked, bool 
         struct untracked_process *item = &untracked->items[0];
         struct process *process = &item->process;
         uint64_t cpu_ns = proc_cpu_ns(process->pid);
+        if (pid_fd_is_reaped(process->pid_fd))
+            cpu_ns = 0;
         bool is_left = !command_runs && cpu_ns && process->pid != untracked->tree->root_pid;
         cpu_account_raise(&process->account, cpu_ns);
         if (is_left)
