@@ -12,18 +12,24 @@ struct library_function {
     void *place; /* of a function pointer */
 };
 
-/* Loads the library for the life of the process. False: the library, or a function, is not there;
- * the places before it are filled in. */
-bool library_load(const char *file, const struct library_function *functions, size_t count);
+/* Loads the library for the life of the process. The functions end with a name of NULL. False: the
+ * library, or a function, is not there; the places before it are filled in. */
+bool library_load(const char *file, const struct library_function *functions);
 
 /* A library loaded at its first use, from any thread. */
 struct library_at_need {
-    pthread_mutex_t mutex; /* PTHREAD_MUTEX_INITIALIZER */
-    const char *file;
+    pthread_mutex_t mutex;
+    char file[32];
     const struct library_function *functions;
-    size_t count;
     bool was_tried, is_there;
 };
+
+/* At file scope: LIBRARY_AT_NEED("libm.so.6", {"exp", &place}, {"log", &other_place}) */
+#define LIBRARY_AT_NEED(name, ...)                                                 \
+    {                                                                              \
+        .mutex = PTHREAD_MUTEX_INITIALIZER, .file = name,                          \
+        .functions = (const struct library_function[]){__VA_ARGS__, {NULL, NULL}}, \
+    }
 
 /* Whether the library is there. A confined worker cannot load: its parent does so before. */
 bool library_need(struct library_at_need *library);

@@ -5,12 +5,12 @@
 
 struct math_library math_library;
 
+static struct library_at_need libm =
+    LIBRARY_AT_NEED("libm.so.6", {"erfc", &math_library.erfc}, {"exp", &math_library.exp},
+                    {"lgamma", &math_library.lgamma}, {"log", &math_library.log},
+                    {"log1p", &math_library.log1p}, {"sqrt", &math_library.sqrt});
+
 bool math_library_load(void)
 {
-    const struct library_function functions[] = {
-        {"erfc", &math_library.erfc},     {"exp", &math_library.exp},
-        {"lgamma", &math_library.lgamma}, {"log", &math_library.log},
-        {"log1p", &math_library.log1p},   {"sqrt", &math_library.sqrt},
-    };
-    return library_load("libm.so.6", functions, sizeof(functions) / sizeof(functions[0]));
+    return library_need(&libm);
 }

@@ -52,14 +52,10 @@ static uint8_t *room(struct buffer *out, size_t size)
 static __typeof__(libdeflate_alloc_decompressor) *inflater_new;
 static __typeof__(libdeflate_zlib_decompress) *inflater_run;
 static __typeof__(libdeflate_free_decompressor) *inflater_free;
-static const struct library_function inflate_functions[] = {
-    {"libdeflate_alloc_decompressor", &inflater_new},
-    {"libdeflate_zlib_decompress", &inflater_run},
-    {"libdeflate_free_decompressor", &inflater_free}};
-static struct library_at_need deflate_library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-                                                 .file = "libdeflate.so.0",
-                                                 .functions = inflate_functions,
-                                                 .count = 3};
+static struct library_at_need libdeflate =
+    LIBRARY_AT_NEED("libdeflate.so.0", {"libdeflate_alloc_decompressor", &inflater_new},
+                    {"libdeflate_zlib_decompress", &inflater_run},
+                    {"libdeflate_free_decompressor", &inflater_free});
 
 /* libdeflate: two fifths of zlib's time; needs the whole input and the output's size. */
 static bool inflate_fast(const void *bytes, size_t stored, uint8_t *to, size_t size)
@@ -76,7 +72,7 @@ static bool inflate_all(const void *bytes, size_t stored, uint8_t *to, size_t si
 {
     uLongf got = size;
 #ifdef REC_HAVE_DEFLATE
-    if (library_need(&deflate_library))
+    if (library_need(&libdeflate))
         return inflate_fast(bytes, stored, to, size);
 #endif
     return uncompress(to, &got, bytes, stored) == Z_OK && got == size;
@@ -99,20 +95,17 @@ int decompress_zlib(const void *bytes, size_t stored, size_t size, struct buffer
 
 #ifdef REC_HAVE_ZSTD
 static __typeof__(ZSTD_decompress) *zstd_decompress;
-static const struct library_function zstd_functions[] = {{"ZSTD_decompress", &zstd_decompress}};
-static struct library_at_need zstd_library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-                                              .file = "libzstd.so.1",
-                                              .functions = zstd_functions,
-                                              .count = 1};
+static struct library_at_need libzstd =
+    LIBRARY_AT_NEED("libzstd.so.1", {"ZSTD_decompress", &zstd_decompress});
 #endif
 
 void decompress_prepare(void)
 {
 #ifdef REC_HAVE_DEFLATE
-    library_need(&deflate_library);
+    library_need(&libdeflate);
 #endif
 #ifdef REC_HAVE_ZSTD
-    library_need(&zstd_library);
+    library_need(&libzstd);
 #endif
 }
 
@@ -121,7 +114,7 @@ int decompress_zstd(const void *bytes, size_t stored, size_t size, struct buffer
 #ifdef REC_HAVE_ZSTD
     if (size > decompress_limit(stored))
         return -EFBIG;
-    if (!library_need(&zstd_library))
+    if (!library_need(&libzstd))
         return -ENOTSUP;
     uint8_t *to = room(out, size);
     if (!to)

@@ -17,21 +17,18 @@
 enum { CHUNK_BYTES = 1 << 15 };
 
 static struct {
-    bool was_tried, is_there;
     __typeof__(isal_inflate_init) *init;
     __typeof__(isal_inflate) *inflate;
 } library;
 
+static struct library_at_need libisal =
+    LIBRARY_AT_NEED("", {"isal_inflate_init", &library.init}, {"isal_inflate", &library.inflate});
+
 /* The soname has the version of the headers. */
 void elf_stream_prepare(void)
 {
-    static const struct library_function functions[] = {{"isal_inflate_init", &library.init},
-                                                        {"isal_inflate", &library.inflate}};
-    char file[32];
-    snprintf(file, sizeof(file), "libisal.so.%d", ISAL_MAJOR_VERSION);
-    if (!library.was_tried)
-        library.is_there = library_load(file, functions, sizeof(functions) / sizeof(functions[0]));
-    library.was_tried = true;
+    snprintf(libisal.file, sizeof(libisal.file), "libisal.so.%d", ISAL_MAJOR_VERSION);
+    (void)library_need(&libisal);
 }
 
 struct elf_stream {
@@ -51,7 +48,7 @@ int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
     uint8_t header[sizeof(Elf64_Chdr)];
     uint32_t method;
     uint64_t bytes;
-    if (!library.is_there || !(section->flags & SHF_COMPRESSED) || section->bytes < sizeof(header))
+    if (!libisal.is_there || !(section->flags & SHF_COMPRESSED) || section->bytes < sizeof(header))
         return -ENOTSUP;
     int err = elf_read_at(elf, section->offset, header, sizeof(header));
     struct cursor c = cursor_of(header, sizeof(header));

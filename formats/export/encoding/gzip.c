@@ -99,18 +99,15 @@ static __typeof__(libdeflate_gzip_compress_bound) *compressor_bound;
 static __typeof__(libdeflate_gzip_compress) *compressor_run;
 static __typeof__(libdeflate_free_compressor) *compressor_free;
 
+static struct library_at_need libdeflate =
+    LIBRARY_AT_NEED("libdeflate.so.0", {"libdeflate_alloc_compressor", &compressor_new},
+                    {"libdeflate_gzip_compress_bound", &compressor_bound},
+                    {"libdeflate_gzip_compress", &compressor_run},
+                    {"libdeflate_free_compressor", &compressor_free});
+
 static bool has_whole(void)
 {
-    static const struct library_function functions[] = {
-        {"libdeflate_alloc_compressor", &compressor_new},
-        {"libdeflate_gzip_compress_bound", &compressor_bound},
-        {"libdeflate_gzip_compress", &compressor_run},
-        {"libdeflate_free_compressor", &compressor_free}};
-    static struct library_at_need library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-                                             .file = "libdeflate.so.0",
-                                             .functions = functions,
-                                             .count = 4};
-    return library_need(&library);
+    return library_need(&libdeflate);
 }
 
 static int deflate_whole(struct gzip *gzip)

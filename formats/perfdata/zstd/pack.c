@@ -13,15 +13,12 @@ _Static_assert(RECORD_HEADER_BYTES + ZSTD_COMPRESSBOUND(PACK_PIECE_BYTES) < RECO
 static __typeof__(ZSTD_compress) *compress_frame;
 static __typeof__(ZSTD_isError) *is_error;
 
+static struct library_at_need libzstd = LIBRARY_AT_NEED(
+    "libzstd.so.1", {"ZSTD_compress", &compress_frame}, {"ZSTD_isError", &is_error});
+
 bool pack_is_there(void)
 {
-    static const struct library_function functions[] = {{"ZSTD_compress", &compress_frame},
-                                                        {"ZSTD_isError", &is_error}};
-    static struct library_at_need library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-                                             .file = "libzstd.so.1",
-                                             .functions = functions,
-                                             .count = 2};
-    return library_need(&library);
+    return library_need(&libzstd);
 }
 
 static int pack_piece(struct buffer *out, const uint8_t *bytes, size_t size, int level)

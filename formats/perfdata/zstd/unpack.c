@@ -29,17 +29,13 @@ static __typeof__(ZSTD_freeDStream) *stream_free;
 static __typeof__(ZSTD_decompressStream) *stream_run;
 static __typeof__(ZSTD_isError) *is_error;
 
+static struct library_at_need libzstd = LIBRARY_AT_NEED(
+    "libzstd.so.1", {"ZSTD_createDStream", &stream_new}, {"ZSTD_freeDStream", &stream_free},
+    {"ZSTD_decompressStream", &stream_run}, {"ZSTD_isError", &is_error});
+
 bool unpacker_is_there(void)
 {
-    static const struct library_function functions[] = {{"ZSTD_createDStream", &stream_new},
-                                                        {"ZSTD_freeDStream", &stream_free},
-                                                        {"ZSTD_decompressStream", &stream_run},
-                                                        {"ZSTD_isError", &is_error}};
-    static struct library_at_need library = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-                                             .file = "libzstd.so.1",
-                                             .functions = functions,
-                                             .count = 4};
-    return library_need(&library);
+    return library_need(&libzstd);
 }
 
 struct unpacker *unpacker_new(void)

@@ -13,7 +13,6 @@
 enum { WORD_BYTES = 4 }; /* of every instruction of these machines */
 
 static struct {
-    bool was_tried, is_there;
     __typeof__(cs_open) *open;
     __typeof__(cs_close) *close;
     __typeof__(cs_option) *option;
@@ -23,24 +22,19 @@ static struct {
     __typeof__(cs_insn_group) *is_in_group;
 } library;
 
+static struct library_at_need libcapstone = LIBRARY_AT_NEED(
+    "libcapstone.so.4", {"cs_open", &library.open}, {"cs_close", &library.close},
+    {"cs_option", &library.option}, {"cs_malloc", &library.allocate}, {"cs_free", &library.release},
+    {"cs_disasm_iter", &library.next}, {"cs_insn_group", &library.is_in_group});
+
 void capstone_prepare(void)
 {
-    static const struct library_function functions[] = {{"cs_open", &library.open},
-                                                        {"cs_close", &library.close},
-                                                        {"cs_option", &library.option},
-                                                        {"cs_malloc", &library.allocate},
-                                                        {"cs_free", &library.release},
-                                                        {"cs_disasm_iter", &library.next},
-                                                        {"cs_insn_group", &library.is_in_group}};
-    if (!library.was_tried)
-        library.is_there =
-            library_load("libcapstone.so.4", functions, sizeof(functions) / sizeof(functions[0]));
-    library.was_tried = true;
+    (void)library_need(&libcapstone);
 }
 
 bool capstone_is_there(void)
 {
-    return library.is_there;
+    return libcapstone.is_there;
 }
 
 bool capstone_is_built_in(void)
@@ -79,7 +73,7 @@ static void find_target(csh handle, const cs_insn *decoded, struct instruction *
 bool capstone_disassemble(const struct disassembly *disassembly)
 {
     csh handle;
-    if (!library.is_there || !open_machine(disassembly->machine, &handle))
+    if (!libcapstone.is_there || !open_machine(disassembly->machine, &handle))
         return false;
     library.option(handle, CS_OPT_DETAIL, CS_OPT_ON);
     cs_insn *decoded = library.allocate(handle);

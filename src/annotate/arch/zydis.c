@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 static struct {
-    bool was_tried, is_there;
     __typeof__(ZydisFormatterInit) *init_formatter;
     __typeof__(ZydisFormatterSetProperty) *set_property;
     __typeof__(ZydisFormatterFormatInstruction) *format;
@@ -18,27 +17,24 @@ static struct {
     __typeof__(ZydisCalcAbsoluteAddress) *find_address;
 } library;
 
+static struct library_at_need libzydis = LIBRARY_AT_NEED(
+    "", {"ZydisFormatterInit", &library.init_formatter},
+    {"ZydisFormatterSetProperty", &library.set_property},
+    {"ZydisFormatterFormatInstruction", &library.format},
+    {"ZydisDecoderInit", &library.init_decoder}, {"ZydisDecoderDecodeFull", &library.decode},
+    {"ZydisCalcAbsoluteAddress", &library.find_address});
+
 /* The soname has the version of the headers. */
 void zydis_prepare(void)
 {
-    static const struct library_function functions[] = {
-        {"ZydisFormatterInit", &library.init_formatter},
-        {"ZydisFormatterSetProperty", &library.set_property},
-        {"ZydisFormatterFormatInstruction", &library.format},
-        {"ZydisDecoderInit", &library.init_decoder},
-        {"ZydisDecoderDecodeFull", &library.decode},
-        {"ZydisCalcAbsoluteAddress", &library.find_address}};
-    char file[32];
-    snprintf(file, sizeof(file), "libZydis.so.%u.%u", ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
-             ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
-    if (!library.was_tried)
-        library.is_there = library_load(file, functions, sizeof(functions) / sizeof(functions[0]));
-    library.was_tried = true;
+    snprintf(libzydis.file, sizeof(libzydis.file), "libZydis.so.%u.%u",
+             ZYDIS_VERSION_MAJOR(ZYDIS_VERSION), ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
+    (void)library_need(&libzydis);
 }
 
 bool zydis_is_there(void)
 {
-    return library.is_there;
+    return libzydis.is_there;
 }
 
 bool zydis_is_built_in(void)
@@ -71,7 +67,7 @@ static void find_target(struct instruction *instruction, const ZydisDecodedInstr
 bool zydis_disassemble(const struct disassembly *disassembly)
 {
     bool is_64_bit = disassembly->machine == EM_X86_64;
-    if (!library.is_there)
+    if (!libzydis.is_there)
         return false;
     ZydisDecoder decoder;
     ZydisFormatter formatter;

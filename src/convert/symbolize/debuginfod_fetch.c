@@ -95,8 +95,9 @@ static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path
     void *find;
     const struct library_function functions[] = {
         {"debuginfod_begin", &begin},
-        {fetch->source ? "debuginfod_find_source" : "debuginfod_find_debuginfo", &find}};
-    if (!library_load("libdebuginfod.so.1", functions, 2))
+        {fetch->source ? "debuginfod_find_source" : "debuginfod_find_debuginfo", &find},
+        {NULL, NULL}};
+    if (!library_load("libdebuginfod.so.1", functions))
         return DEBUGINFOD_NO_LIBRARY;
     void *client = begin();
     int fd = -ENOMEM;
