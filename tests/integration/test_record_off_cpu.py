@@ -70,8 +70,8 @@ def check_shares(case, length_s, points, *options, percent=0.5, **more):
     found = {name: sum(sample.weight for sample in waits if name in sample.frames) for name in truth}
     for name, expected in truth.items():
         case.assert_within(100 * found[name] / sum(found.values()), 100 * expected / total, points, name)
-    threads = [sample for sample in waits if not {"pthread_join", "___pthread_join"} & set(sample.frames)
-               and sample.frames[0] not in ("[waiting: join]", "[runnable]")]
+    main = min(run.info["threads"], key=lambda thread: thread["start_ns"])["tid"]  # in pthread_join()
+    threads = [sample for sample in waits if sample.tid != main and sample.frames[0] != "[runnable]"]
     print(f"waited {total / 1e9:.4f} s, found {seconds(threads) / (total / 1e9):.4f} of it; in the calls, too: "
           f"{sum(times[1] for times in places.values()) / total:.4f} on a processor, "
           f"{sum(times[2] for times in places.values()) / total:.4f} runnable")
