@@ -116,6 +116,18 @@ class Run:
                 stacks[tuple(stack.split(";"))] += int(weight)
         return stacks
 
+    def timelines(self):
+        """As perf script has them: tid -> functions of each sample from the leaf, in the order of the samples."""
+        command = ["perf", "script", "-f", "--no-inline", "--max-stack", "1000", "-F", "tid,time,ip,sym", "-i", self.path()]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
+        samples = collections.defaultdict(list)
+        for block in done.stdout.split("\n\n"):
+            head, *frames = block.strip("\n").split("\n")
+            if frames:
+                tid, time = head.rstrip(": ").split()
+                samples[int(tid)].append((float(time), [frame.split()[-1].split(".")[0] for frame in frames]))
+        return {tid: [frames for _, frames in sorted(of_thread)] for tid, of_thread in samples.items()}
+
     def share_of(self, *names, self_only=False):
         """Per cent of all weight whose leaf (self_only) or any frame is one of these functions."""
         stacks = self.stacks()
@@ -208,6 +220,18 @@ class Case(unittest.TestCase):
         seen_ns, billed_ns = run.count("cpu_seen_ns"), run.count("cpu_billed_ns")
         self.assertGreaterEqual(seen_ns, billed_ns * (1 - tolerance), run.summary)
         self.assertLessEqual(seen_ns, billed_ns * (1 + tolerance) + run.stolen_ns, run.summary)
+
+    def assert_whole_after_the_first(self, run, is_meant, is_whole):
+        """What stacks need comes from the recorder, soon or, on a busy machine, later: cut stacks of a thread are its first
+        ones, of those that are meant. Most are whole. Returns the number of threads."""
+        wholes = [[is_whole(stack) for stack in stacks if is_meant(stack)] for stacks in run.timelines().values()]
+        wholes = [whole for whole in wholes if whole]
+        for whole in wholes:
+            self.assertGreater(sum(whole), len(whole) / 2, run.summary)
+            late = whole.count(False) - whole.index(True)
+            print(f"  {whole.index(True)} cut stacks before the first whole one, {late} of {len(whole)} later")
+            self.assertLessEqual(late, max(1, len(whole) / 100), run.summary)
+        return len(wholes)
 
     def assert_shares(self, run, tolerance):
         """A recording of the target `shares`: its functions have the CPU time that it measured."""

@@ -157,14 +157,15 @@ class Command(Outside):
         self.assertIn("short_run", {process["name"] for process in run.info["processes"]})
 
     def check_deep(self, program):
+        """Without growth, or without the callchain, 5 % of the stacks are whole."""
+        self.need_program("perf")
         run = self.record(rec.target(program), 700)
-        self.assertGreaterEqual(run.complete_percent(), 93)  # without growth, or without the callchain, 5
         self.assert_accounted(run)
         self.assertLess(run.share_of("[between samples]"), 15)
-        stacks = {stack: weight for stack, weight in run.stacks().items() if "works_below" in stack}
-        whole = sum(weight for stack, weight in stacks.items() if stack.count("goes_down") == DEEP_FRAMES
-                    and not stack[0].startswith("["))
-        self.assertGreater(whole, 0.93 * sum(stacks.values()))
+        count = self.assert_whole_after_the_first(run, lambda stack: "works_below" in stack,
+                                                  lambda stack: stack.count("goes_down") == DEEP_FRAMES
+                                                  and stack[-1] in ("_start", "clone3", "__clone3"))
+        self.assertEqual(count, 3)
 
     def test_copies_grow_with_the_stacks(self):
         """Of main, a thread and a child, while threads come and go; each sample has one of the two sizes."""

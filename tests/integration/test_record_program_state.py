@@ -152,10 +152,9 @@ class ProgramState(rec.Case):
     def test_a_frame_pointer_of_0_is_in_the_first_frame_of_a_stack(self):
         for options in ([], ["--engine=perf-ring"]):
             run = self.recorded(rec.target("foreign_stack"), "300", "ended", rec_options=["-q", "-F", "999", *options])
-            self.assertGreater(run.complete_percent(), 90, run.summary)
-            deep = {stack: weight for stack, weight in run.stacks().items() if len(stack) > 100}
-            whole = sum(weight for stack, weight in deep.items() if len(stack) == 192)
-            self.assertGreater(whole, 0.9 * sum(deep.values()), "deep() 190 times below the first function")
+            count = self.assert_whole_after_the_first(run, lambda stack: len(stack) > 10, lambda stack: len(stack) in (191, 192)
+                                                      and set(stack[1:]) == {"[unknown]"})
+            self.assertEqual(count, 1)  # deep() 190 times below the first function; maybe one frame in the kernel
 
     def test_a_function_interrupted_on_another_stack_is_no_root(self):
         self.need_engine("perf-ring")
