@@ -91,13 +91,14 @@ class Identical(Case):
         return runs
 
     def identical(self, *command, differs=(), tries=1, may_have_no_samples=False, engines=rec.ENGINES,
-                  **options):
-        """differs: what time or a pid makes different. tries: for those that depend on the load."""
+                  status=None, **options):
+        """differs: what time or a pid makes different. tries: for those that depend on the load. status: the expected one."""
         for engine in engines:
             with self.subTest(program=os.path.basename(command[0]), engine=engine):
                 self.need_engine(engine)
                 for left in reversed(range(tries)):
                     bare, recorded = self.run_both(command, engine, **options)
+                    self.assertIn(bare[0], (bare[0] if status is None else status,), bare[2])
                     bare, recorded = [(run[0], *(clean(text, differs) for text in run[1:3]), run[3])
                                       for run in (bare, recorded)]
                     if may_have_no_samples:

@@ -113,11 +113,12 @@ class Programs(harm.Identical):
                 self.identical(*command, may_have_no_samples=True)
 
     def test_make(self):
-        script = ("cp -r \"$SOURCE/src/base\" base; printf 'all: $(patsubst %%.c,%%.o,$(wildcard base/*.c base/*/*.c))\\n"
+        script = ("cp -r \"$SOURCE/src/base\" base; "
+                  "printf 'all: $(patsubst %%.c,%%.o,$(wildcard base/text/*.c base/containers/*.c))\\n"
                   "%%.o: %%.c\\n\\t@gcc -O1 -D_GNU_SOURCE -I. -c $< -o $@\\n' > Makefile; "
-                  "make -s -j2 && ls base/*.o base/*/*.o | wc -l")
+                  "make -s -j2 && ls base/*/*.o | wc -l")
         self.need_program("make")
-        self.identical("sh", "-c", script)
+        self.identical("sh", "-c", script, status=0)
 
     def test_pythons_own_tests(self):
         done = subprocess.run([PYTHON, "-c", "import test.test_select"], capture_output=True)
