@@ -442,6 +442,36 @@ static void headers_of_all_files_have_a_limit_together(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
+static void a_file_without_room_counts_once(void **state)
+{
+    struct fixture *fixture = *state;
+    const uint64_t default_bytes = budget_amount(BUDGET_TABLE_BYTES);
+    budget_set(BUDGET_TABLE_BYTES, 16);
+    const struct rights own = {0};
+    for (uint64_t i = 0; i < 6; i++) {
+        const struct mapped_file file = {
+            .pid = getpid(), .path = "/file", .device = 1, .inode = i % 2, .rights = &own};
+        assert_null(module_cache_get(fixture->store, &file));
+    }
+    budget_set(BUDGET_TABLE_BYTES, default_bytes);
+    assert_int_equal(module_cache_left_out(fixture->store).tables, 2);
+    assert_int_equal(module_cache_left_out(fixture->store).files, 0);
+}
+
+static void the_count_of_files_without_room_is_bounded(void **state)
+{
+    (void)state;
+    struct left_out_files *files = calloc(1, sizeof(*files));
+    assert_non_null(files);
+    for (uint64_t i = 0; i < 2 * LEFT_OUT_MAX; i++)
+        left_out_add(files, "/file", 1, i / 2, i % 4 < 2);
+    assert_int_equal(files->counts.files, LEFT_OUT_MAX / 2);
+    assert_int_equal(files->counts.tables, LEFT_OUT_MAX / 2);
+    left_out_add(files, "/other", 1, 1, true);
+    assert_int_equal(files->counts.files, LEFT_OUT_MAX / 2);
+    free(files);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +487,8 @@ int main(void)
         TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
         TEST(files_of_a_user_without_time_wait_for_another_user),
         TEST(unwind_tables_have_a_limit_together_and_another_one_for_other_users),
+        TEST(a_file_without_room_counts_once),
+        cmocka_unit_test(the_count_of_files_without_room_is_bounded),
         cmocka_unit_test(headers_of_all_files_have_a_limit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

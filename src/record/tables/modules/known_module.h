@@ -56,7 +56,6 @@ struct known_module {
     size_t piece_count;
     uid_t payers[2];      /* users that pay the time: the first one, and another one if any */
     bool is_opened;       /* else it waits for time: reading_time.h */
-    bool is_left_out;     /* a part of the file was not read for lack of time or memory */
     size_t held_bytes[2]; /* counted in the limits of reading_budget.h */
     bool is_go;
     bool is_sampler;

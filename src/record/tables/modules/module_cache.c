@@ -85,7 +85,7 @@ uint64_t module_cache_cfi_conflicts(const struct module_cache *store)
 
 struct left_out module_cache_left_out(const struct module_cache *store)
 {
-    return store->budget.left_out;
+    return store->budget.left_out.counts;
 }
 
 /* Evicts the least recently used module of this size range; false: all are in use. */
@@ -350,7 +350,7 @@ static struct known_module *add_module(struct module_cache *store, const struct 
         continue;
     reading_budget_pay(&store->budget, file->rights->uid);
     if (!has_room(store, bytes)) {
-        reading_budget_refuse(&store->budget);
+        reading_budget_refuse(&store->budget, file);
         return NULL;
     }
     struct known_module *module = new_module(file);

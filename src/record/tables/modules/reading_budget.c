@@ -30,16 +30,16 @@ static bool has_time(struct reading_budget *budget, uid_t uid)
     return !is_limited(uid) || reading_time_is_left(&budget->time, uid, monotonic_ns());
 }
 
-void reading_budget_refuse(struct reading_budget *budget)
+void reading_budget_refuse(struct reading_budget *budget, const struct mapped_file *file)
 {
-    ++*(is_limited(budget->payer) ? &budget->left_out.files : &budget->left_out.tables);
+    left_out_add(&budget->left_out, file->path, file->device, file->inode,
+                 is_limited(budget->payer));
 }
 
-void reading_budget_leave_out(struct reading_budget *budget, struct known_module *module)
+void reading_budget_leave_out(struct reading_budget *budget, const struct known_module *module)
 {
-    if (!module->is_left_out)
-        reading_budget_refuse(budget);
-    module->is_left_out = true;
+    left_out_add(&budget->left_out, module->path, module->device, module->inode,
+                 is_limited(budget->payer));
 }
 
 void reading_budget_pay(struct reading_budget *budget, uid_t payer)

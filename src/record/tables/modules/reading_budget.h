@@ -11,6 +11,7 @@
 
 #include "record/account/reading_time.h"
 #include "record/tables/modules/known_module.h"
+#include "record/tables/modules/left_out.h"
 #include "unwind/rows/row_room.h"
 
 #include <stdbool.h>
@@ -21,19 +22,13 @@
 #define FILE_BYTES_MAX (UINT64_C(48) << 20)
 enum { RULE_ROOM_TIMES = 2 };
 
-/* Files that were put off, a part of them or all: of other users in a recording of root for lack of
- * time or memory, and all others for lack of memory for unwind tables. */
-struct left_out {
-    uint64_t files, tables;
-};
-
 struct reading_budget {
     struct reading_time time; /* of users other than root */
     uid_t payer;              /* of the present reading */
     uint64_t begin_cpu_ns;
     uint64_t held_bytes[2]; /* by all files but those of limited users; by these files */
     struct row_room rule_room[2];
-    struct left_out left_out;
+    struct left_out_files left_out;
 };
 
 void reading_budget_open(struct reading_budget *budget);
@@ -53,7 +48,6 @@ struct row_room *reading_budget_rule_room(struct reading_budget *budget);
 void reading_budget_hold(struct reading_budget *budget, struct known_module *module, size_t bytes);
 void reading_budget_drop(struct reading_budget *budget, const struct known_module *module);
 
-/* Counts a mapping whose file found no room for a module, by the user that pays. */
-void reading_budget_refuse(struct reading_budget *budget);
-/* Counts a file once, by the user that pays. */
-void reading_budget_leave_out(struct reading_budget *budget, struct known_module *module);
+/* Count a file once, by the user that pays: a file without room for a module, or a part of it. */
+void reading_budget_refuse(struct reading_budget *budget, const struct mapped_file *file);
+void reading_budget_leave_out(struct reading_budget *budget, const struct known_module *module);
