@@ -10,6 +10,7 @@ import subprocess
 
 import bad_elf
 import hostile_captures
+import hostile_elf
 import measured
 import rec
 
@@ -86,6 +87,21 @@ class Budgets(rec.Case):
                     if kind in EXCEEDING or kind in CUT and run.words[0] == "convert":
                         self.assertIn(LIMIT, run.stderr)
                 os.unlink(self.path("hostile.data"))
+
+    def test_symbols_that_are_expensive_to_find(self):
+        path = self.path("hostile.elf")
+
+        def make_inputs(make):
+            records = hostile_captures.mapping(FIRST_PID, 1, hostile_elf.BASE_SVMA, 1 << 28, path)
+            records += b"".join(hostile_captures.sample(FIRST_PID, 2 + i, [svma]) for i, svma in enumerate(make(path)))
+            write(self.path("hostile.data"), hostile_captures.capture(records))
+
+        for kind, make in hostile_elf.FILES.items():
+            with self.subTest(kind=kind):
+                in_child(lambda make=make: make_inputs(make))
+                self.assertLess(os.path.getsize(path), hostile_captures.LARGEST_BYTES)
+                for run in self.assert_converts("hostile.data"):
+                    self.assertEqual(run.status, 0, run.stderr)
 
     def test_a_higher_limit_converts_what_the_default_refuses(self):
         in_child(lambda: write(self.path("names.data"), hostile_captures.compressed_names()))

@@ -78,8 +78,9 @@ class Outputs(rec.Case):
         return os.path.join(self.theirs, name)
 
     def link(self, target, path, owner):
-        os.symlink(target, path)
-        os.lchown(path, owner, owner)
+        os.symlink(target, path + "~")  # an attacker may take the path at once
+        os.lchown(path + "~", owner, owner)
+        os.rename(path + "~", path)
 
     def rec(self, *words, sudo=False, directory=None):
         environment = {name: value for name, value in os.environ.items() if name[:5] != "SUDO_"}

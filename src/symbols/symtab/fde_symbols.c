@@ -56,6 +56,9 @@ static uint64_t extent(const struct fde_symbols *fdes, uint64_t record_svma)
     return cursor_u32(&c);
 }
 
+/* zPLRSBG is all that there is */
+enum { LETTERS_MAX = 16 };
+
 /* Letter S in the augmentation of the FDE's CIE: u32 length, u32 0, u8 version, letters. The FDE
  * has the distance from its second word back to the CIE. */
 static bool returns_from_signal(const struct fde_symbols *fdes, uint64_t record_svma)
@@ -65,8 +68,11 @@ static bool returns_from_signal(const struct fde_symbols *fdes, uint64_t record_
     cursor_seek(&c, word_at);
     cursor_seek(&c, word_at - cursor_u32(&c));
     cursor_skip(&c, 9);
-    const char *letters = cursor_string(&c);
-    return letters && strchr(letters, 'S');
+    uint8_t letter;
+    for (int i = 0; i < LETTERS_MAX && (letter = cursor_u8(&c)); i++)
+        if (letter == 'S')
+            return true;
+    return false;
 }
 
 static const char *name_of_start(struct fde_symbols *fdes, uint64_t start_svma)

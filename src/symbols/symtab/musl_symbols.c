@@ -6,7 +6,8 @@
 #include <gelf.h>
 #include <string.h>
 
-enum { START_BYTES = 4, END_BYTES = 4, FUNCTION_BYTES_MAX = 96 };
+/* A linked program has a few dozen sections. */
+enum { START_BYTES = 4, END_BYTES = 4, FUNCTION_BYTES_MAX = 96, SECTIONS_MAX = 256 };
 
 /* First and last bytes: src/thread/x86_64/clone.s and syscall_cp.s of musl 1.2. */
 static const struct function {
@@ -25,7 +26,7 @@ static struct cursor code_around(const struct elf_handle *handle, uint64_t svma,
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
-    while ((section = elf_nextscn(handle->elf, section))) {
+    for (int i = 0; i < SECTIONS_MAX && (section = elf_nextscn(handle->elf, section)); i++) {
         if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
             svma < header.sh_addr || svma - header.sh_addr >= header.sh_size)
             continue;

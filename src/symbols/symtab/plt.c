@@ -16,10 +16,20 @@ struct stub {
     const char *name;   /* NULL: no relocation */
 };
 
+/* Sections of a damaged file overlap: all together have no more bytes than the file. */
 struct stub_list {
     struct stub *stubs;
     size_t count, capacity;
+    size_t code_bytes_left, relocation_bytes_left;
 };
+
+/* The bytes of a section that are left to be read; 0: none. */
+static size_t take_bytes(const Elf_Data *data, size_t *left)
+{
+    const size_t size = data && data->d_buf && data->d_size <= *left ? data->d_size : 0;
+    *left -= size;
+    return size;
+}
 
 static const char *dynamic_symbol_name(Elf *elf, Elf_Scn *section, uint64_t index)
 {
@@ -39,7 +49,7 @@ static int gather_stubs(struct stub_list *list, const struct symtab *symtab,
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t entry_bytes = stubs->alignment ? stubs->alignment : header->sh_entsize == 8 ? 8 : 16;
-    size_t size = data && data->d_buf ? data->d_size : 0;
+    size_t size = take_bytes(data, &list->code_bytes_left);
     for (size_t at = 0, bytes; at + entry_bytes <= size; at += bytes) {
         bytes = entry_bytes;
         uint64_t svma = header->sh_addr + at;
@@ -79,12 +89,13 @@ static int compare_slots(const void *left, const void *right)
     return (a->slot_svma > b->slot_svma) - (a->slot_svma < b->slot_svma);
 }
 
-/* The stubs are sorted by slot. */
+/* The stubs are sorted by slot. Of stubs with the same slot, the first one gets the name. */
 static void name_stubs(struct stub_list *list, const struct machine *machine, Elf *elf,
                        Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
+    size_t bytes = take_bytes(data, &list->relocation_bytes_left);
+    size_t count = header->sh_entsize ? bytes / header->sh_entsize : 0;
     for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
         GElf_Rela rela;
         if (!gelf_getrela(data, (int)i, &rela))
@@ -92,12 +103,25 @@ static void name_stubs(struct stub_list *list, const struct machine *machine, El
         uint64_t type = GELF_R_TYPE(rela.r_info);
         if (type != machine->jump_slot && type != machine->glob_dat)
             continue;
-        for (size_t at = ARRAY_COUNT_BELOW(list->stubs, list->count, slot_svma, rela.r_offset);
-             at < list->count && list->stubs[at].slot_svma == rela.r_offset; at++)
-            if (!list->stubs[at].name)
-                list->stubs[at].name = dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link),
-                                                           GELF_R_SYM(rela.r_info));
+        size_t at = ARRAY_COUNT_BELOW(list->stubs, list->count, slot_svma, rela.r_offset);
+        struct stub *stub = at < list->count ? &list->stubs[at] : NULL;
+        if (stub && stub->slot_svma == rela.r_offset && !stub->name)
+            stub->name =
+                dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link), GELF_R_SYM(rela.r_info));
     }
+}
+
+static int add_stubs(struct symtab *symtab, struct stub_list *list)
+{
+    int err = 0;
+    for (size_t i = 0; i < list->count && err == 0; i++) {
+        struct stub *stub = &list->stubs[i];
+        if (i > 0 && stub->slot_svma == stub[-1].slot_svma)
+            stub->name = stub[-1].name;
+        if (stub->name)
+            err = symtab_add_plt(symtab, stub->svma, stub->bytes, stub->name);
+    }
+    return err;
 }
 
 int plt_add_symbols(struct symtab *symtab, Elf *elf)
@@ -105,6 +129,8 @@ int plt_add_symbols(struct symtab *symtab, Elf *elf)
     GElf_Ehdr ehdr;
     const struct plt_stubs *stubs = gelf_getehdr(elf, &ehdr) ? plt_stubs_of(ehdr.e_machine) : NULL;
     struct stub_list list = {0};
+    (void)elf_rawfile(elf, &list.code_bytes_left);
+    list.relocation_bytes_left = list.code_bytes_left;
     int err = stubs ? gather_all_stubs(&list, symtab, stubs, elf) : 0;
     if (list.count)
         qsort(list.stubs, list.count, sizeof(*list.stubs), compare_slots);
@@ -113,10 +139,8 @@ int plt_add_symbols(struct symtab *symtab, Elf *elf)
     while (list.count && (section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
             name_stubs(&list, machine_of_elf(ehdr.e_machine), elf, section, &header);
-    for (size_t i = 0; i < list.count && err == 0; i++)
-        if (list.stubs[i].name)
-            err =
-                symtab_add_plt(symtab, list.stubs[i].svma, list.stubs[i].bytes, list.stubs[i].name);
+    if (err == 0)
+        err = add_stubs(symtab, &list);
     free(list.stubs);
     return err;
 }

@@ -31,6 +31,7 @@ void symtab_free(struct symtab *symtab)
     for (size_t i = 0; symtab->readable && i < symtab->count; i++)
         free(symtab->readable[i]);
     free(symtab->readable);
+    free(symtab->places);
     free(symtab->symbols);
     *symtab = (struct symtab){0};
 }
@@ -226,7 +227,7 @@ static size_t place_end(const struct symtab *symtab, size_t first)
 }
 
 /* Sets the ends of symbols without size at a place; sized_end: the furthest end of sized symbols so
- * far. Returns the last end. */
+ * far. Returns the last end of a symbol with a name. */
 static uint64_t end_place(struct symtab *symtab, size_t first, size_t next, uint64_t *sized_end)
 {
     uint64_t svma = symtab->symbols[first].svma, last = svma;
@@ -238,30 +239,60 @@ static uint64_t end_place(struct symtab *symtab, size_t first, size_t next, uint
         struct symbol *symbol = &symtab->symbols[i];
         if (!symbol->is_sized)
             symbol->end = svma < *sized_end ? svma : symbol->end < limit ? symbol->end : limit;
-        if (symbol->end > last)
+        if (symbol->end > last && symbol->name[0] != '\0')
             last = symbol->end;
     }
     return last;
 }
 
-/* Links each place to the place around. */
+/* Jumps of a skew-binary list (Myers 1983): two equal jumps in a row become one of twice the
+ * length, and a bit. */
+static void link_place(struct symbol_place *places, uint32_t first, uint32_t outer)
+{
+    struct symbol_place *place = &places[first];
+    place->outer = place->jump = outer;
+    if (outer == NO_SYMBOL)
+        return;
+    const struct symbol_place *around = &places[outer];
+    place->depth = around->depth + 1;
+    if (around->jump == NO_SYMBOL)
+        return;
+    const struct symbol_place *far = &places[around->jump];
+    if (far->jump != NO_SYMBOL &&
+        around->depth - far->depth == far->depth - places[far->jump].depth)
+        place->jump = far->jump;
+}
+
+/* Links each place to the place around. A place with a nearer end than a later one has no address
+ * behind the later one. */
 static int nest(struct symtab *symtab)
 {
-    uint64_t *reach = calloc(symtab->count, sizeof(*reach)); /* of places, by their first symbol */
-    if (!reach)
+    struct symbol_place *places = calloc(symtab->count, sizeof(*places));
+    symtab->places = places;
+    if (!places)
         return -ENOMEM;
     uint64_t sized_end = 0;
     uint32_t outer = NO_SYMBOL;
     for (size_t first = 0, next; first < symtab->count; first = next) {
         next = place_end(symtab, first);
-        reach[first] = end_place(symtab, first, next, &sized_end);
-        while (outer != NO_SYMBOL && reach[outer] <= symtab->symbols[first].svma)
-            outer = symtab->symbols[outer].outer;
-        symtab->symbols[first].outer = outer;
+        places[first].reach = end_place(symtab, first, next, &sized_end);
+        while (outer != NO_SYMBOL && places[outer].reach <= places[first].reach)
+            outer = places[outer].outer;
+        link_place(places, (uint32_t)first, outer);
         outer = (uint32_t)first;
     }
-    free(reach);
     return 0;
+}
+
+/* The nearest place at or around this one that reaches beyond the address. */
+static uint32_t reaching_place(const struct symtab *symtab, uint32_t first, uint64_t svma)
+{
+    const struct symbol_place *places = symtab->places;
+    while (first != NO_SYMBOL && places[first].reach <= svma) {
+        const uint32_t jump = places[first].jump;
+        first = jump != NO_SYMBOL && places[jump].reach <= svma ? jump : places[first].outer;
+    }
+    return first;
 }
 
 int symtab_finish(struct symtab *symtab)
@@ -303,33 +334,29 @@ static void order_place(struct symbol *first, size_t count)
 {
     if (first->is_ordered)
         return;
-    uint32_t outer = first->outer;
+    uint64_t reach = first->svma;
     qsort(first, count, sizeof(*first), compare_names);
-    first->outer = outer;
+    for (size_t i = 0; i < count; i++) {
+        if (first[i].end > reach && first[i].name[0] != '\0')
+            reach = first[i].end;
+        first[i].reach = reach;
+    }
     first->is_ordered = true;
-}
-
-static const struct symbol *find_at_place(const struct symbol *symbols, size_t count, uint64_t svma)
-{
-    for (size_t i = 0; i < count; i++)
-        if (svma < symbols[i].end && symbols[i].name[0] != '\0')
-            return &symbols[i];
-    return NULL;
 }
 
 const struct symbol *symtab_find(struct symtab *symtab, uint64_t svma)
 {
     struct symbol *symbols = symtab->symbols;
     size_t next = ARRAY_COUNT_UP_TO(symbols, symtab->count, svma, svma);
-    while (next > 0) {
-        size_t first = ARRAY_COUNT_BELOW(symbols, symtab->count, svma, symbols[next - 1].svma);
-        order_place(&symbols[first], next - first);
-        const struct symbol *found = find_at_place(&symbols[first], next - first, svma);
-        if (found || symbols[first].outer == NO_SYMBOL)
-            return found;
-        next = place_end(symtab, symbols[first].outer);
-    }
-    return NULL;
+    if (next == 0)
+        return NULL;
+    size_t first = ARRAY_COUNT_BELOW(symbols, symtab->count, svma, symbols[next - 1].svma);
+    first = reaching_place(symtab, (uint32_t)first, svma);
+    if (first == NO_SYMBOL)
+        return NULL;
+    next = ARRAY_COUNT_UP_TO(symbols, symtab->count, svma, symbols[first].svma);
+    order_place(&symbols[first], next - first);
+    return &symbols[first + ARRAY_COUNT_UP_TO(&symbols[first], next - first, reach, svma)];
 }
 
 const char *symtab_name(struct symtab *symtab, const struct symbol *symbol)

@@ -28,17 +28,25 @@ struct symbol {
     uint8_t rank;     /* by type and binding; lower is better */
     bool is_sized;    /* otherwise the end is a guess */
     bool is_plt;
-    /* In the first symbol at a place: the first symbol at the place around, and whether the best
-     * name is first already. */
-    bool is_ordered;
-    uint32_t outer;
+    bool is_ordered; /* in the first symbol at a place: the best name is first already */
+    uint64_t reach;  /* then: the furthest end of the symbols at the place so far */
+};
+
+/* The symbols at an address, by the index of the first one. Hostile tables have all symbols at one
+ * place, or 100 000 places around each other: a lookup takes logarithmic time. */
+struct symbol_place {
+    uint64_t reach; /* the furthest end */
+    uint32_t outer; /* the nearest earlier place with a further end */
+    uint32_t jump;  /* an outer place of an outer place, many steps further */
+    uint32_t depth; /* number of outer places */
 };
 
 struct symtab {
     struct address_filter filter; /* until symtab_finish() */
     struct symbol *symbols;       /* by address */
     size_t count, capacity;
-    char **copies; /* of names; without filter, names lie in the Elf */
+    struct symbol_place *places; /* by the first symbol of each; others are unused */
+    char **copies;               /* of names; without filter, names lie in the Elf */
     size_t copy_count, copy_capacity;
     char **readable; /* by symbol, owned: names looked up so far */
 };
