@@ -352,7 +352,8 @@ class OffCpu(rec.Case):
         self.assert_within(seconds(waits_of(run)), 0.5, 0.1)
 
     def test_waits_alone_exclude_what_needs_samples(self):
-        for options in (("-F", "99"), ("-e", "page-faults"), ("-c", "100000"), ("--record", "thread-lifecycle")):
+        for options in (("-F", "99"), ("-e", "page-faults"), ("-c", "100000"), ("--record", "cpu"),
+                        ("--record", "thread-lifecycle")):
             run = self.record("true", rec_options=("--off-cpu-only", *options))
             self.assertEqual(run.status, 125, options)
 

@@ -160,7 +160,8 @@ static int check_off_cpu_only(const struct record_request *request, struct error
     const struct record_options *options = &request->options;
     bool has_samples = options->event_count || options->kernel_stacks || request->period ||
                        request->has_frequency || options->self_check_every ||
-                       request->fails_on_incomplete || recorders_have_hooks(options->recorders);
+                       request->fails_on_incomplete ||
+                       (options->recorders & ~recorder_bit(recorder_find("off-cpu")));
     if (options->off_cpu_only && has_samples)
         return error_set(
             error, -EINVAL,

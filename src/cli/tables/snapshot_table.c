@@ -4,6 +4,9 @@
 #include "cli/options/symbol_options.h"
 
 /* clang-format off */
+#define TIMEOUT_OPTION \
+    OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME", \
+                  "Give up a process that hangs in the kernel after this time (default 5 s).")
 #define SNAPSHOT_OPTIONS \
     OPTION_HEADING("Options"), \
     OPTION_TAKING('p', 'p', "pid", "PID[,...]", "Read these processes."), \
@@ -16,9 +19,7 @@
                   "Stop all threads for one instant by ptrace. Side effects as with a debugger: " \
                   "epoll_wait(), sigtimedwait() and timed accept() and recv() fail with EINTR, " \
                   "write() to a full pipe or socket is short."), \
-    OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME", \
-                  "Give up a process that hangs in the kernel, or a core file, after this time " \
-                  "(default 5 s)."), \
+    TIMEOUT_OPTION, \
     OPTION_SWITCH(SNAPSHOT_SHORT_NAMES, 0, "short-names", \
                   "Leave template arguments and parameters out of names."), \
     OPTION_HELP_ROW, \
@@ -33,9 +34,10 @@ static const struct option_spec stacks_options[] = {
     OPTION_SWITCH(SNAPSHOT_ALL_USER, 0, "all-user",
                   "Leave out the functions of the kernel where threads wait, which root can read."),
     OPTION_HEADING("Core files"),
-    OPTION_TAKING(SNAPSHOT_CORE, 0, "core", "FILE",
-                  "Print the stacks of a core file. The operand is the program, where the path in "
-                  "the core does not lead to the program."),
+    OPTION_TAKING(
+        SNAPSHOT_CORE, 0, "core", "FILE",
+        "Print the stacks of a core file, read within --timeout. The operand is the program, "
+        "where the path in the core does not lead to the program."),
     {0},
 };
 
@@ -44,8 +46,7 @@ static const struct option_spec images_options[] = {
     OPTION_TAKING('p', 'p', "pid", "PID[,...]", "Read these processes."),
     OPTION_SWITCH(SNAPSHOT_JSON, 0, "json",
                   "Print a JSON object on a line, for each process, with segments."),
-    OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME",
-                  "Give up a process that hangs in the kernel after this time (default 5 s)."),
+    TIMEOUT_OPTION,
     OPTION_HELP_ROW,
     {0},
 };
