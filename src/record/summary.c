@@ -307,6 +307,8 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         {"running", off_cpu->running},
         {"refused", off_cpu->refused},
         {"refused_programs", off_cpu->refused_programs},
+        {"hanging", off_cpu->hanging},
+        {"hanging_programs", off_cpu->hanging_programs},
         {"failed", off_cpu->failed},
         {"stackless", off_cpu->stackless},
         {"incomplete", off_cpu->incomplete},

@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import rec
+import slow_file
 from test_security_sandbox import install
 
 NOBODY = 65534
@@ -223,6 +224,24 @@ class OffCpu(rec.Case):
                 handlers = [] if name == "run_in_coroutine" else ["nap_in_handler", "__restore_rt", "interrupted", name]
                 self.assertEqual([frame for frame in wait.frames if frame in handlers], handlers)
         self.assertEqual(run.count("off_cpu.incomplete"), 0)
+
+    def test_a_process_that_hangs_with_its_mmap_lock_held_delays_no_other(self):
+        """Its stacks are missing; rec goes on with other processes and ends in time."""
+        self.need_root()
+        if not os.path.exists("/dev/fuse"):
+            self.skipTest("there is no FUSE")
+        delay_s, end_s, begin = 60, 2.6, time.monotonic()
+        with slow_file.mounted(self.new_directory(), delay_s) as path:
+            script = f"{rec.target('holds_mmap_lock')} {path} >/dev/null 2>&1 & sleep 2.2; sleep 0.3; exec sleep 60"
+            run, waits = self.recorded_waits("sh", "-c", script, options=("--duration", end_s, "--end-command"))
+            took_s = time.monotonic() - begin
+        self.assertLess(took_s, delay_s / 2)
+        self.assertRegex(run.stderr, rb", \d+ without an answer: 1 program hangs in the kernel\)")
+        self.assertEqual(run.count("off_cpu.hanging_programs"), 1)
+        late = [wait for wait in waits if wait.time > min(wait.time for wait in waits) + 2.15 and wait.name == "sleep"]
+        self.assertGreater(seconds([wait for wait in late if "clock_nanosleep" in wait.frames]), 0.2)
+        stackless = [wait for wait in waits if wait.name == "holds_mmap_lock" and wait.frames == ["[waiting]"]]
+        self.assertGreater(seconds(stackless), 1)
 
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")

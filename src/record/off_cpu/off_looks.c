@@ -26,6 +26,7 @@ int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files,
         kernel_symbols_open_running(&symbols);
         kernel_stacks_open(&looks->kernel, &symbols);
     }
+    looks->probe = memory_probe_new();
     return ring_modules_open(&looks->modules, open_files);
 }
 
@@ -37,6 +38,7 @@ void off_looks_pause(struct off_looks *looks)
 void off_looks_close(struct off_looks *looks)
 {
     off_looks_pause(looks);
+    memory_probe_free(looks->probe);
     kernel_stacks_close(&looks->kernel);
     blocked_looker_free(&looks->looker);
     wait_modules_free(&looks->wait_modules);
@@ -174,7 +176,8 @@ static void count(struct look_counts *counts, const struct blocked_look *look)
     counts->running += look->result == LOOK_RUNNING;
     counts->stackless += look->result == LOOK_STACKLESS;
     counts->refused += look->result == LOOK_FAILED && is_refused;
-    counts->failed += look->result == LOOK_FAILED && !is_refused;
+    counts->hanging += look->error == -ETIMEDOUT;
+    counts->failed += look->result == LOOK_FAILED && !is_refused && look->error != -ETIMEDOUT;
     counts->incomplete += is_stack && !look->end.is_complete;
     counts->inferred += is_stack && look->inferred_fps > 0;
     counts->guessed += is_stack && look->end.why == OFFLINE_GUESS;
@@ -259,6 +262,31 @@ static bool are_files_due(const struct off_process *process)
     return process->files_due_ns && monotonic_ns() >= process->files_due_ns;
 }
 
+/* Before the first look of a tick at the process. */
+static int probe_memory(struct off_looks *looks, struct off_process *process)
+{
+    if (process->hanging && !memory_probe_is_over(process->hanging))
+        return -ETIMEDOUT;
+    memory_probe_free(process->hanging);
+    process->hanging = NULL;
+    looks->probed = process;
+    if (looks->probe && looks->directory.pid != process->pid)
+        memory_probe_read(looks->probe, process->pid);
+    return 0;
+}
+
+bool off_looks_give_up(struct off_looks *looks, uint64_t now_ns)
+{
+    if (!memory_probe_give_up(looks->probe, now_ns))
+        return false;
+    looks->probed->hanging = looks->probe;
+    looks->probe = memory_probe_new();
+    looks->counts.looks++;
+    looks->counts.hanging++;
+    looks->counts.hanging_programs++;
+    return true;
+}
+
 void off_look(struct off_looks *looks, struct off_thread *thread)
 {
     struct off_process *process = thread->process;
@@ -266,7 +294,7 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     struct blocked_look look = {.result = LOOK_FAILED};
     thread->look.tries++;
     thread->look.begin_ns = monotonic_ns();
-    look.error = process->is_refused ? -EPERM : 0;
+    look.error = process->is_refused ? -EPERM : probe_memory(looks, process);
     if (look.error == 0 && (!process->map || are_files_due(process)))
         look.error = read_map(looks, process);
     if (look.error == 0)

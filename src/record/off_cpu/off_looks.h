@@ -22,6 +22,8 @@ struct look_counts {
     uint64_t running;          /* the thread did not wait any more */
     uint64_t refused;          /* no right to trace the process */
     uint64_t refused_programs; /* with such looks */
+    uint64_t hanging;          /* the process hangs in the kernel, see memory_probe.h */
+    uint64_t hanging_programs; /* with such looks */
     uint64_t failed;           /* for another reason: the thread has ended, in most cases */
     uint64_t stackless;        /* threads without a user stack */
     uint64_t incomplete;       /* stacks without a root */
@@ -34,6 +36,8 @@ struct off_looks {
     struct off_queue *queue;
     struct ring_modules modules;
     struct task_directory directory;
+    struct memory_probe *probe; /* owned; NULL: out of memory */
+    struct off_process *probed; /* by the probe */
     struct blocked_looker looker;
     struct kernel_stacks kernel;
     struct wait_modules wait_modules;
@@ -50,3 +54,7 @@ void off_looks_close(struct off_looks *looks);
 void off_look(struct off_looks *looks, struct off_thread *thread);
 /* After the looks of a tick: at the next one, other processes may have the same ids. */
 void off_looks_pause(struct off_looks *looks);
+
+/* From another thread: true if the off-CPU thread hangs in a look. It never returns to the looks,
+ * and the caller may let another thread go on with them, without looks at this process. */
+bool off_looks_give_up(struct off_looks *looks, uint64_t now_ns);

@@ -74,7 +74,7 @@ static bool may_wait(const struct off_thread *thread)
 static void look_at_waiting(struct off_loop *loop, uint64_t tick_ns)
 {
     struct off_waits *waits = &loop->waits;
-    struct off_thread *thread, *again = NULL;
+    struct off_thread *thread;
     for (int reads = 1; (thread = off_waits_next(waits)); reads++) {
         off_ends_watch(&loop->ends, &loop->tasks, thread->process);
         bool is_due = may_wait(thread) && !thread->look.stack;
@@ -87,15 +87,15 @@ static void look_at_waiting(struct off_loop *loop, uint64_t tick_ns)
         }
         if (is_due && !thread->look.stack && thread->look.tries < TRIES_MAX) {
             thread->is_to_look = true; /* not freed when it ends */
-            thread->next_to_look = again;
-            again = thread;
+            thread->next_to_look = loop->again;
+            loop->again = thread;
         }
         if (reads % READS_AT_ONCE == 0 && !loop->is_polled)
             read_records(loop);
     }
     off_looks_pause(&loop->looks);
-    while ((thread = again)) {
-        again = thread->next_to_look;
+    while ((thread = loop->again)) {
+        loop->again = thread->next_to_look;
         thread->is_to_look = false;
         if (thread->has_ended)
             off_thread_free(thread);
@@ -241,10 +241,11 @@ void off_loop_run(struct off_loop *loop)
     loop->next_tick = wait_tick_from(&loop->waits.samples.ticks, now_ns);
     loop->flush_due_ns = now_ns + off_loop_window_ns(loop);
     loop->record_ns = loop->window.begin_ns = now_ns;
+    loop->pace.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     while (!load_acquire(&loop->stop)) {
         run_once(loop);
         wait_for_work(loop);
     }
     finish(loop);
-    loop->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    loop->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -152,8 +152,22 @@ void off_recorder_begin(struct off_recorder *recorder, uint64_t now_ns)
     wake(recorder);
 }
 
+/* False: the thread does not hang in a look. */
+static bool replace_hanging(struct off_recorder *recorder)
+{
+    struct off_loop *loop = &recorder->loop;
+    clockid_t clock;
+    if (!recorder->has_thread || !off_looks_give_up(&loop->looks, monotonic_ns()))
+        return false;
+    if (pthread_getcpuclockid(recorder->thread, &clock) == 0)
+        loop->cpu_ns += clock_ns(clock);
+    pthread_detach(recorder->thread);
+    return off_recorder_start(recorder) == 0;
+}
+
 void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns)
 {
+    replace_hanging(recorder);
     off_writer_round(&recorder->writer, &recorder->queue, now_ns, false);
 }
 
@@ -161,11 +175,15 @@ void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns)
 static bool join(struct off_recorder *recorder)
 {
     struct timespec limit;
+    int err;
     store_release(&recorder->loop.stop, 1);
     wake(recorder);
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += STUCK_SECONDS;
-    return pthread_timedjoin_np(recorder->thread, NULL, &limit) == 0;
+    do {
+        clock_gettime(CLOCK_REALTIME, &limit);
+        limit.tv_sec += STUCK_SECONDS;
+        err = pthread_timedjoin_np(recorder->thread, NULL, &limit);
+    } while (err && replace_hanging(recorder));
+    return err == 0;
 }
 
 void off_recorder_stop(struct off_recorder *recorder, struct record_summary *total)

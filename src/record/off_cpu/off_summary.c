@@ -22,6 +22,8 @@ static void add_totals(const struct off_loop *loop, struct record_off_cpu *summa
     summary->running = looks->running;
     summary->refused = looks->refused;
     summary->refused_programs = looks->refused_programs;
+    summary->hanging = looks->hanging;
+    summary->hanging_programs = looks->hanging_programs;
     summary->failed = looks->failed;
     summary->stackless = looks->stackless;
     summary->incomplete = looks->incomplete;

@@ -84,6 +84,7 @@ static void remove_process(struct off_tasks *tasks, struct off_process *process)
         close(process->pid_fd);
         tasks->watched--;
     }
+    memory_probe_free(process->hanging);
     free(process->written);
     free(process);
 }

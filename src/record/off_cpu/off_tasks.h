@@ -9,6 +9,7 @@
 #include "record/off_cpu/time/thread_run.h"
 #include "record/off_cpu/time/wait_cut.h"
 #include "record/procfs/blocked/blocked_call.h"
+#include "record/procfs/memory_probe.h"
 #include "record/tables/maps/process_map.h"
 
 #include <stdbool.h>
@@ -26,13 +27,14 @@ struct off_process {
     struct off_process *next_in_bucket;
     pid_t pid;
     uint32_t threads;
-    uint64_t program_ns;         /* fork or exec; 0: older than the events */
-    struct process_map *map;     /* NULL: not read */
-    uint64_t generation;         /* changes with the map, unique in the recording */
-    uint64_t map_due_ns;         /* no further read of the mappings before */
-    uint64_t files_due_ns;       /* files that were put off are read again; 0: none */
-    bool is_map_old;             /* code was mapped since the map was read */
-    bool is_refused;             /* rec may not trace the process */
+    uint64_t program_ns;          /* fork or exec; 0: older than the events */
+    struct process_map *map;      /* NULL: not read */
+    uint64_t generation;          /* changes with the map, unique in the recording */
+    uint64_t map_due_ns;          /* no further read of the mappings before */
+    uint64_t files_due_ns;        /* files that were put off are read again; 0: none */
+    bool is_map_old;              /* code was mapped since the map was read */
+    bool is_refused;              /* rec may not trace the process */
+    struct memory_probe *hanging; /* given up: the memory cannot be read; owned; NULL: none */
     int pid_fd;                  /* its end is watched; owned; 0: not yet, negative: not possible */
     uint64_t asleep_ns;          /* a thread was found in state S; 0: not, or stopped */
     struct off_mapping *written; /* owned */
