@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     NAME_BYTES_MAX = 15,   /* the kernel's TASK_COMM_LEN, and perf's */
@@ -165,27 +166,36 @@ static void put_file_identity(struct buffer *out, const struct perfdata_mapping 
     put_build_id(out, mapping);
 }
 
+/* MMAP has no build-id and no protection, is 32 bytes shorter than MMAP2, and stands for code. */
+static bool fits_mmap(const struct perfdata_mapping *mapping)
+{
+    return mapping->build_id_bytes == 0 && !mapping->is_kernel &&
+           mapping->protection == (PROT_READ | PROT_EXEC);
+}
+
 int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping)
 {
     int err = writer_check(writer);
     if (err)
         return err;
-    bool has_build_id = mapping->build_id_bytes != 0;
+    bool has_build_id = mapping->build_id_bytes != 0, is_short = fits_mmap(mapping);
     if (mapping->build_id_bytes > BUILD_ID_BYTES)
         return -EINVAL;
     if (has_build_id && (writer->err = remember_build_id(writer, mapping)) != 0)
         return writer->err;
     struct buffer *out = &writer->pending;
-    size_t start = writer_begin_record(writer, RECORD_MMAP2,
+    size_t start = writer_begin_record(writer, is_short ? RECORD_MMAP : RECORD_MMAP2,
                                        cpu_mode(mapping) | (has_build_id ? MISC_MMAP_BUILD_ID : 0));
     buffer_u32(out, mapping->pid);
     buffer_u32(out, mapping->tid);
     buffer_u64(out, mapping->start_avma);
     buffer_u64(out, mapping->bytes);
     buffer_u64(out, mapping->file_offset);
-    put_file_identity(out, mapping);
-    buffer_u32(out, mapping->protection);
-    buffer_u32(out, 2); /* flags: MAP_PRIVATE, as program files are mapped */
+    if (!is_short) {
+        put_file_identity(out, mapping);
+        buffer_u32(out, mapping->protection);
+        buffer_u32(out, 2); /* flags: MAP_PRIVATE, as program files are mapped */
+    }
     put_padded_text(out, mapping->path, PATH_BYTES_MAX);
     return end_with_trailer(writer, start,
                             (struct trailer){mapping->pid, mapping->tid, mapping->time_ns, 0});

@@ -9,7 +9,8 @@ import struct
 
 import rec
 
-COMM, EXIT, FORK, SAMPLE, MMAP2, FINISHED_ROUND = 3, 4, 7, 9, 10, 68
+MMAP, COMM, EXIT, FORK, SAMPLE, MMAP2, FINISHED_ROUND = 1, 3, 4, 7, 9, 10, 68
+MAPPINGS = MMAP, MMAP2
 COMM_EXEC = 1 << 13
 SAMPLE_IDENTIFIER = 1 << 16
 
@@ -42,7 +43,7 @@ def records(path):
     while at < end:
         kind, misc, size = struct.unpack_from("<IHH", content, at)
         body = content[at + 8:at + size]
-        if kind in (COMM, MMAP2):
+        if kind in (COMM, *MAPPINGS):
             pid, tid = struct.unpack_from("<II", body)
             name = body[8:].split(b"\0")[0].decode() if kind == COMM else ""
             yield Task(kind, pid, 0, tid, struct.unpack_from("<Q", body, len(body) - at_ids)[0], name,
@@ -110,7 +111,7 @@ class Tree(rec.Case):
             tasks = list(records(run.path()))
             forks = {task.pid: task.time_ns for task in tasks if task.kind == FORK and task.pid == task.tid}
             for task in tasks:
-                if task.kind == MMAP2:
+                if task.kind in MAPPINGS:
                     self.assertGreater(task.time_ns, forks[task.pid])
 
     def test_mappings_are_not_older_than_half_of_the_round_before(self):
@@ -122,7 +123,7 @@ class Tree(rec.Case):
                     before, times = times, []
                     continue
                 times.append(task.time_ns)
-                if task.kind == MMAP2 and before:
+                if task.kind in MAPPINGS and before:
                     self.assertGreaterEqual(task.time_ns, statistics.median(before))
 
     def test_parents_are_in_the_tree(self):

@@ -226,6 +226,50 @@ static void names_of_any_length_are_padded_and_cut(void **state)
     }
 }
 
+static size_t bytes_of_mapping(const struct perfdata_mapping *mapping)
+{
+    int fd = memory_file();
+    struct perfdata_writer *writer = open_writer(fd);
+    size_t before = perfdata_bytes_written(writer);
+    assert_int_equal(perfdata_write_mapping(writer, mapping), 0);
+    size_t bytes = perfdata_bytes_written(writer) - before;
+    assert_int_equal(perfdata_checkpoint(writer), 0);
+    perfdata_writer_close(writer);
+
+    struct perfdata_reader *reader = open_reader(fd);
+    struct perfdata_event event;
+    do
+        assert_int_equal(perfdata_next(reader, &event), 1);
+    while (event.kind != PERFDATA_MAPPING);
+    assert_int_equal(event.start_avma, mapping->start_avma);
+    assert_int_equal(event.bytes, mapping->bytes);
+    assert_int_equal(event.file_offset, mapping->file_offset);
+    assert_int_equal(event.protection, mapping->protection);
+    assert_string_equal(event.path, mapping->path);
+    assert_int_equal(event.build_id_bytes, mapping->build_id_bytes);
+    assert_int_equal(event.is_kernel, mapping->is_kernel);
+    perfdata_reader_close(reader);
+    close(fd);
+    return bytes;
+}
+
+/* MMAP in place of MMAP2. */
+static void code_without_a_build_id_has_a_short_record(void **state)
+{
+    (void)state;
+    struct perfdata_mapping mapping = capture_mapping;
+    size_t bytes = bytes_of_mapping(&mapping);
+    mapping.build_id_bytes = 0;
+    assert_int_equal(bytes_of_mapping(&mapping), bytes - 32);
+    mapping.protection = PROT_READ;
+    assert_int_equal(bytes_of_mapping(&mapping), bytes);
+    mapping.protection = PROT_READ | PROT_WRITE | PROT_EXEC;
+    assert_int_equal(bytes_of_mapping(&mapping), bytes);
+    mapping.protection = PROT_READ | PROT_EXEC;
+    mapping.is_kernel = true;
+    assert_int_equal(bytes_of_mapping(&mapping), bytes);
+}
+
 /* BUILD_ID (bit 2) is the first feature, so its section is the first of the table behind the data.
  */
 static void a_build_id_is_listed_once(void **state)
@@ -369,6 +413,7 @@ int main(void)
         cmocka_unit_test(one_of_several_events_costs_8_bytes_more),
         cmocka_unit_test(of_too_many_frames_the_innermost_are_kept),
         cmocka_unit_test(names_of_any_length_are_padded_and_cut),
+        cmocka_unit_test(code_without_a_build_id_has_a_short_record),
         cmocka_unit_test(a_build_id_is_listed_once),
         cmocka_unit_test(a_large_recording_keeps_every_sample),
         cmocka_unit_test(no_record_is_older_than_the_last_but_one_mark_allows),
