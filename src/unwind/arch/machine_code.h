@@ -96,9 +96,10 @@ struct machine_code {
     bool (*is_sigreturn)(const uint8_t *bytes, size_t size);
     /* Whether a function may start behind these bytes: they are padding, or end a function. */
     bool (*may_end_function)(const uint8_t *bytes, size_t size);
-    /* Whether a function may start behind the instruction: it returns, jumps, calls (maybe a
-     * function that never returns), traps, or is padding behind such an instruction. */
-    bool (*may_precede_function)(const uint8_t *bytes, size_t size, bool is_behind_such);
+    /* As instruction_bytes(). *may_start: whether a function may start at the instruction; on
+     * return, behind it: the instruction returns, jumps, calls (maybe a function that never
+     * returns), traps, or is padding behind such an instruction. */
+    size_t (*pass_instruction)(const uint8_t *bytes, size_t size, bool *may_start);
 
     /* bytes: from the start of the function up to the instruction. Follows the code in the order of
      * addresses: behind a return, or a jump, the frame is as before the epilogue. */

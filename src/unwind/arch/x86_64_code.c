@@ -219,18 +219,24 @@ static bool is_padding(const struct instruction *in, const uint8_t *bytes)
     return is_long_nop || (in->is_plain && (in->opcode == 0x90 || in->opcode == 0xcc));
 }
 
-bool x86_64_may_precede_function(const uint8_t *bytes, size_t size, bool is_behind_such)
+/* The instruction returns, jumps, calls or traps. */
+static bool may_not_go_on(const struct instruction *in, const uint8_t *bytes)
 {
     const uint8_t ud2[] = {0x0f, 0x0b};
+    if (!in->is_plain)
+        return in->bytes == sizeof(ud2) && memcmp(bytes, ud2, sizeof(ud2)) == 0;
+    uint8_t extension = in->modrm ? *in->modrm >> 3 & 7 : 0;
+    bool is_branch = in->opcode == 0xff && extension >= 2 && extension <= 5; /* calls, jumps */
+    return is_branch || in->opcode == 0xc3 || in->opcode == 0xc2 || in->opcode == 0xe8 ||
+           in->opcode == 0xe9 || in->opcode == 0xeb || in->opcode == 0xf4;
+}
+
+size_t x86_64_pass_instruction(const uint8_t *bytes, size_t size, bool *may_start)
+{
     struct instruction in = x86_64_decode(bytes, size);
     if (in.bytes == 0)
-        return true; /* data */
-    if (is_padding(&in, bytes))
-        return is_behind_such;
-    if (!in.is_plain)
-        return in.bytes == sizeof(ud2) && memcmp(bytes, ud2, sizeof(ud2)) == 0;
-    uint8_t extension = in.modrm ? *in.modrm >> 3 & 7 : 0;
-    bool is_branch = in.opcode == 0xff && extension >= 2 && extension <= 5; /* calls, jumps */
-    return is_branch || in.opcode == 0xc3 || in.opcode == 0xc2 || in.opcode == 0xe8 ||
-           in.opcode == 0xe9 || in.opcode == 0xeb || in.opcode == 0xf4;
+        *may_start = true; /* data */
+    else if (!is_padding(&in, bytes))
+        *may_start = may_not_go_on(&in, bytes);
+    return in.bytes;
 }

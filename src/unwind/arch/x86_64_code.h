@@ -23,4 +23,4 @@ bool x86_64_ends_thread(const uint8_t *bytes, size_t size);
 bool x86_64_starts_context(const uint8_t *bytes, size_t size);
 bool x86_64_is_sigreturn(const uint8_t *bytes, size_t size);
 bool x86_64_may_end_function(const uint8_t *bytes, size_t size);
-bool x86_64_may_precede_function(const uint8_t *bytes, size_t size, bool is_behind_such);
+size_t x86_64_pass_instruction(const uint8_t *bytes, size_t size, bool *may_start);

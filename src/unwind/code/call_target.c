@@ -35,8 +35,7 @@ bool call_target_runs_into(struct call_target *target, const struct code_image *
     if (!call_target_may_look(target, size))
         return false;
     for (; at < size && step > 0; at += step) {
-        step = machine->instruction_bytes(code + at, size - at);
-        may_end = machine->may_precede_function(code + at, size - at, may_end);
+        step = machine->pass_instruction(code + at, size - at, &may_end);
     }
     return at == bytes && step > 0 && !may_end;
 }

@@ -100,9 +100,8 @@ static int scan_code(struct function_starts *starts, struct scan *scan)
         const uint8_t *bytes = starts->code + at;
         if (may_start)
             scan->after_end.bytes[at / 8] |= (uint8_t)(1u << at % 8);
-        length = starts->machine->instruction_bytes(bytes, starts->bytes - at);
+        length = starts->machine->pass_instruction(bytes, starts->bytes - at, &may_start);
         err = take_instruction(starts, scan, bytes, length, starts->svma + at);
-        may_start = starts->machine->may_precede_function(bytes, length, may_start);
     }
     return err;
 }

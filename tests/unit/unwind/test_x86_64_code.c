@@ -83,21 +83,27 @@ static void the_jump_behind_a_prologue_is_found(void **state)
         assert_int_equal(x86_64_first_indirect_jump(branches[i], sizeof(branches[i])), 0);
 }
 
+static bool may_start_behind(const uint8_t *bytes, size_t size, bool may_start)
+{
+    assert_int_equal(x86_64_pass_instruction(bytes, size, &may_start), size);
+    return may_start;
+}
+
 static void a_function_may_start_behind_what_does_not_go_on(void **state)
 {
     (void)state;
-    assert_true(x86_64_may_precede_function(BYTES(0xc3), false));
-    assert_true(x86_64_may_precede_function(BYTES(0xeb, 0xfe), false));
-    assert_true(x86_64_may_precede_function(BYTES(0xff, 0xe0), false));
-    assert_true(x86_64_may_precede_function(BYTES(0xe8, 0, 0, 0, 0), false)); /* abort() */
-    assert_true(x86_64_may_precede_function(BYTES(0x0f, 0x0b), false));
-    assert_false(x86_64_may_precede_function(BYTES(0x89, 0xc7), true));
-    assert_false(x86_64_may_precede_function(BYTES(0xff, 0xc0), true)); /* inc %eax */
+    assert_true(may_start_behind(BYTES(0xc3), false));
+    assert_true(may_start_behind(BYTES(0xeb, 0xfe), false));
+    assert_true(may_start_behind(BYTES(0xff, 0xe0), false));
+    assert_true(may_start_behind(BYTES(0xe8, 0, 0, 0, 0), false)); /* abort() */
+    assert_true(may_start_behind(BYTES(0x0f, 0x0b), false));
+    assert_false(may_start_behind(BYTES(0x89, 0xc7), true));
+    assert_false(may_start_behind(BYTES(0xff, 0xc0), true)); /* inc %eax */
     /* nop, nopl 0(%rax) */
-    assert_true(x86_64_may_precede_function(BYTES(0x90), true));
-    assert_false(x86_64_may_precede_function(BYTES(0x90), false));
-    assert_true(x86_64_may_precede_function(BYTES(0x0f, 0x1f, 0x40, 0), true));
-    assert_false(x86_64_may_precede_function(BYTES(0x0f, 0x1f, 0x40, 0), false));
+    assert_true(may_start_behind(BYTES(0x90), true));
+    assert_false(may_start_behind(BYTES(0x90), false));
+    assert_true(may_start_behind(BYTES(0x0f, 0x1f, 0x40, 0), true));
+    assert_false(may_start_behind(BYTES(0x0f, 0x1f, 0x40, 0), false));
 }
 
 static void ends_of_threads_and_signal_handlers_are_known(void **state)
