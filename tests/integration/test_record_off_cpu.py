@@ -243,6 +243,20 @@ class OffCpu(rec.Case):
         stackless = [wait for wait in waits if wait.name == "holds_mmap_lock" and wait.frames == ["[waiting]"]]
         self.assertGreater(seconds(stackless), 1)
 
+    def test_stacks_that_are_not_complete_are_told(self):
+        """A wait in code made at run time, without a frame pointer: sub $40,%rsp; mov $35,%eax (nanosleep); xor %esi,%esi;
+        syscall; add $40,%rsp; ret."""
+        script = ("import ctypes, mmap, struct; code = mmap.mmap(-1, 4096, prot=7); "
+                  r"code.write(b'\x48\x83\xec\x28\xb8\x23\x00\x00\x00\x31\xf6\x0f\x05\x48\x83\xc4\x28\xc3'); "
+                  "length = ctypes.create_string_buffer(struct.pack('qq', 0, 300000000)); "
+                  "entry = ctypes.addressof(ctypes.c_char.from_buffer(code)); "
+                  "ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(entry)(ctypes.addressof(length))")
+        run, waits = self.recorded_waits("/usr/bin/python3", "-c", script)
+        cut = [wait for wait in waits if "[truncated]" in wait.frames or wait.frames[-1:] == ["[unknown]"]]
+        self.assert_within(seconds(cut), 0.3, 0.05)
+        self.assertEqual(run.count("off_cpu.incomplete"), 1)
+        self.assertRegex(run.stderr, rb"off-CPU: .* looks?, 1 incomplete\)")
+
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
         by_reason = collections.defaultdict(list)

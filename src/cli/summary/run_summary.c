@@ -157,8 +157,8 @@ static int print_samples(const struct record_summary *summary)
 
 static int print_off_cpu(const struct record_off_cpu *off_cpu)
 {
-    char torn[80] = "", refused[128] = "", hanging[128] = "", runnable[80] = "", lost[80] = "",
-         storm[80] = "", pace[80] = "";
+    char torn[80] = "", incomplete[80] = "", refused[128] = "", hanging[128] = "",
+         runnable[80] = "", lost[80] = "", storm[80] = "", pace[80] = "";
     if (!off_cpu->method)
         return 0;
     if (off_cpu->is_stuck) {
@@ -171,6 +171,9 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
                  format_duration(off_cpu->runnable_ns).text);
     if (off_cpu->torn)
         snprintf(torn, sizeof(torn), ", %s discarded", format_count(off_cpu->torn).text);
+    if (off_cpu->incomplete)
+        snprintf(incomplete, sizeof(incomplete), ", %s incomplete",
+                 format_count(off_cpu->incomplete).text);
     if (off_cpu->refused)
         snprintf(refused, sizeof(refused), ", %s refused: no right to trace %s program%s",
                  format_count(off_cpu->refused).text, format_count(off_cpu->refused_programs).text,
@@ -191,11 +194,11 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
     if (off_cpu->longest_interval_ns > off_cpu->interval_ns)
         snprintf(pace, sizeof(pace), " up to %s apart to save CPU time",
                  format_duration(off_cpu->longest_interval_ns).text);
-    log_info("off-CPU: %s waiting, %s of it with stacks%s%s (%s%s, %s %s%s%s%s%s%s)",
+    log_info("off-CPU: %s waiting, %s of it with stacks%s%s (%s%s, %s %s%s%s%s%s%s%s)",
              format_duration(off_cpu->waiting_ns).text,
              format_percent(off_cpu->with_stack_ns, off_cpu->waiting_ns).text, runnable, lost,
              off_cpu->method, storm, format_count(off_cpu->looks).text,
-             off_cpu->looks == 1 ? "look" : "looks", pace, torn, refused, hanging,
+             off_cpu->looks == 1 ? "look" : "looks", pace, torn, incomplete, refused, hanging,
              off_cpu->without_kernel_threads ? ", without threads of the kernel" : "");
     return 1;
 }
