@@ -58,6 +58,7 @@ def mounted(directory, seconds):
     fd = os.open("/dev/fuse", os.O_RDWR)
     options, libc = f"fd={fd},rootmode=40000,user_id=0,group_id=0", ctypes.CDLL(None, use_errno=True)
     if libc.mount(b"fuse", directory.encode(), b"fuse", NOSUID | NODEV, options.encode()):
+        os.close(fd)
         raise OSError(ctypes.get_errno(), "mount")
     thread = threading.Thread(target=serve, args=(fd, seconds), daemon=True)
     thread.start()
@@ -67,3 +68,11 @@ def mounted(directory, seconds):
         libc.umount2(directory.encode(), FORCE | DETACH)  # calls under way fail, and the server's read
         thread.join()
         os.close(fd)
+
+
+def is_available(directory):
+    try:
+        with mounted(directory, 0):
+            return True
+    except OSError:
+        return False
