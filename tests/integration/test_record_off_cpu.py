@@ -243,6 +243,17 @@ class OffCpu(rec.Case):
         stackless = [wait for wait in waits if wait.name == "holds_mmap_lock" and wait.frames == ["[waiting]"]]
         self.assertGreater(seconds(stackless), 1)
 
+    def test_waits_of_the_sampler_are_no_waits_of_the_program(self):
+        """At the start of a process. A look meets some of them."""
+        script = "i=0; while [ $i -lt 40 ]; do ls / >/dev/null; i=$((i + 1)); done"
+        found = set()
+        for _ in range(8):
+            _, waits = self.recorded_waits("sh", "-c", script, options=("--off-cpu-interval", "1ms", "--engine", "perf-trap"))
+            found |= {wait.frames[0] for wait in waits if "launcher_await" in wait.frames}
+            if found:
+                break
+        self.assertEqual(found, {"[waiting: rec]"})
+
     def test_stacks_that_are_not_complete_are_told(self):
         """A wait in code made at run time, without a frame pointer: sub $40,%rsp; mov $35,%eax (nanosleep); xor %esi,%esi;
         syscall; add $40,%rsp; ret."""

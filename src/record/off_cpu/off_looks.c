@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* Mappings are read again at the earliest after this many times the duration of a read. */
 enum { READ_COST_PARTS = 50 };
@@ -202,6 +203,14 @@ static bool is_sampler(const struct off_process *process, uint64_t return_avma)
     return slash && strcmp(slash + 1, SESSION_SAMPLER_NAME) == 0;
 }
 
+/* The sampler's own wait, without a function of the C library. */
+static bool waits_for_rec(struct off_looks *looks, const struct off_process *process,
+                          const struct blocked_look *look)
+{
+    return look->call.state == CALL_WAITING && look->call.number == SYS_futex &&
+           is_sampler(process, looks->looker.frames[0]);
+}
+
 /* Functions of the sampler around calls of the C library are no part of the program. */
 static void drop_sampler(struct off_looks *looks, const struct off_process *process,
                          struct look_frames *kept)
@@ -239,6 +248,8 @@ static void keep_stack(struct off_looks *looks, struct off_thread *thread,
     char state = state_of(process, thread->tid, &look->call);
     struct wait_reason reason =
         wait_reason_find(&looks->wait_modules, &target, look, looks->looker.frames, state);
+    if (waits_for_rec(looks, process, look))
+        reason.kind = WAIT_REC;
     uint64_t kernel_frames[KERNEL_STACK_FRAMES_MAX];
     struct look_frames frames = {
         .reason_avma = wait_frame_avma(reason.kind),

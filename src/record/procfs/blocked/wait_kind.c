@@ -29,6 +29,7 @@ static const char *const names[WAIT_KINDS] = {
     [WAIT_DISK] = "disk",
     [WAIT_STOPPED] = "stopped",
     [WAIT_FROZEN] = "frozen",
+    [WAIT_REC] = "rec",
 };
 
 const char *wait_kind_name(enum wait_kind kind)

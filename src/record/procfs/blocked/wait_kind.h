@@ -30,6 +30,7 @@ enum wait_kind {
     WAIT_DISK,    /* uninterruptible: state D */
     WAIT_STOPPED, /* by a signal or a debugger */
     WAIT_FROZEN,  /* by a cgroup */
+    WAIT_REC,     /* the sampler, for rec: at the start of a process */
     WAIT_KINDS,
 };
 
