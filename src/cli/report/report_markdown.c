@@ -70,7 +70,7 @@ void report_print_markdown(const struct report *report, const struct report_rows
 {
     const struct profile *profile = report->profile;
     text_print(stdout, "%s: %s, %s %s\n", inputs_label(inputs).text,
-               format_samples(samples_count_measured(profile)).text,
+               format_number_of(samples_count_measured(profile), "sample").text,
                weight_format(profile, report->total).text, weight_noun(profile));
     if (rows) {
         printf("\n");

@@ -83,7 +83,8 @@ static void print_header(const struct report *report, const struct inputs *input
     printf("%s, %s: ", text_escape(name, sizeof(name), inputs_label(inputs).text),
            view_age(inputs_newest(inputs)).text);
     command_text_print(profile);
-    text_print(stdout, "%s, %s %s", format_samples(samples_count_measured(profile)).text,
+    text_print(stdout, "%s, %s %s",
+               format_number_of(samples_count_measured(profile), "sample").text,
                weight_format(profile, report->total).text, weight_noun(profile));
     if (profile->recorded_ns) /* 0: no samples */
         printf(" in %s", format_duration(profile->recorded_ns).text);

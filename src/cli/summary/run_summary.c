@@ -27,11 +27,6 @@ struct run_summary_ending run_summary_ending(int wait_status)
     return ending;
 }
 
-static const char *plural(uint32_t count, const char *one, const char *many)
-{
-    return count == 1 ? one : many;
-}
-
 static bool is_attached(const struct run_summary *run)
 {
     return run->result->summary.target[0] != '\0';
@@ -55,11 +50,11 @@ static int print_ran(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
     struct run_summary_ending end = ending(run);
-    log_info("%s %s %s and used %s CPU (%s %s, %s %s)%s%s", run->command, ran(run),
+    log_info("%s %s %s and used %s CPU (%s, %s %s)%s%s", run->command, ran(run),
              format_duration(summary->wall_ns).text, format_duration(summary->cpu_billed_ns).text,
-             format_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
+             format_number_of(summary->threads, "thread").text,
              format_count(summary->processes).text,
-             plural(summary->processes, "process", "processes"), end.text[0] ? ", " : "", end.text);
+             summary->processes == 1 ? "process" : "processes", end.text[0] ? ", " : "", end.text);
     return 1;
 }
 
@@ -150,8 +145,9 @@ static int print_samples(const struct record_summary *summary)
         log_info("no samples of %s%s, %s lost (%s)", summary->event ? summary->event : "CPU time",
                  more, lost_text, engine);
     else
-        log_info("%s%s, %s complete stacks%s, %s lost (%s)", format_samples(summary->samples).text,
-                 what, complete.text, more, lost_text, engine);
+        log_info("%s%s, %s complete stacks%s, %s lost (%s)",
+                 format_number_of(summary->samples, "sample").text, what, complete.text, more,
+                 lost_text, engine);
     return 1;
 }
 
@@ -356,9 +352,12 @@ static void print_more(const struct record_summary *summary)
     if (summary->cfi_conflicts)
         log_info("functions refused because their code and unwind data give other frames: %s",
                  format_count(summary->cfi_conflicts).text);
-    log_info("rec used %s CPU while recording and finished %s stacks itself%s%s",
-             format_duration(summary->launcher_cpu_ns).text, format_count(summary->misses).text,
-             summary->misses ? ", most of them in " : "",
+    log_info("rec used %s CPU while recording and finished %s itself%s%s",
+             format_duration(summary->launcher_cpu_ns).text,
+             format_number_of(summary->misses, "stack").text,
+             summary->misses > 1 ? ", most of them in "
+             : summary->misses   ? ", in "
+                                 : "",
              summary->misses ? summary->worst_module.path : "");
     if (summary->checked)
         log_info("self-check: %s of %s stacks differ", format_count(summary->check_differed).text,

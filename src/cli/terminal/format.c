@@ -19,10 +19,10 @@ struct formatted format_count(uint64_t count)
     return shown;
 }
 
-struct formatted format_samples(uint64_t count)
+struct formatted format_number_of(uint64_t count, const char *thing)
 {
     struct formatted shown;
-    snprintf(shown.text, sizeof(shown.text), "%.26s sample%s", format_count(count).text,
+    snprintf(shown.text, sizeof(shown.text), "%.26s %.7s%s", format_count(count).text, thing,
              count == 1 ? "" : "s");
     return shown;
 }

@@ -18,9 +18,11 @@ static void counts_are_grouped(void **state)
     assert_string_equal(format_count(999).text, "999");
     assert_string_equal(format_count(23061).text, "23 061");
     assert_string_equal(format_count(UINT64_MAX).text, "18 446 744 073 709 551 615");
-    assert_string_equal(format_samples(0).text, "0 samples");
-    assert_string_equal(format_samples(1).text, "1 sample");
-    assert_string_equal(format_samples(UINT64_MAX).text, "18 446 744 073 709 551 615 samples");
+    assert_string_equal(format_number_of(0, "sample").text, "0 samples");
+    assert_string_equal(format_number_of(1, "sample").text, "1 sample");
+    assert_string_equal(format_number_of(2, "thread").text, "2 threads");
+    assert_string_equal(format_number_of(UINT64_MAX, "sample").text,
+                        "18 446 744 073 709 551 615 samples");
 }
 
 static void durations_choose_their_unit(void **state)

@@ -66,7 +66,7 @@ static void print_events(const struct info *info)
             printf(", a sample every %s", format_duration(event->period).text);
         else if (event->period > 1)
             printf(", a sample every %s", format_count(event->period).text);
-        printf("; %s\n", format_samples(info->event_samples[i]).text);
+        printf("; %s\n", format_number_of(info->event_samples[i], "sample").text);
     }
 }
 

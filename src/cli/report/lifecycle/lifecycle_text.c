@@ -120,9 +120,10 @@ static void print_doubts(const struct lifecycle *lifecycle)
 void lifecycle_print(const struct lifecycle *lifecycle, const char *path)
 {
     const size_t *fates = lifecycle->fates;
-    text_print(stdout, "%s, %s: %zu threads created: %zu joined, %zu detached, ", path,
-               profile_text(lifecycle->profile, lifecycle->profile->product), lifecycle->count,
-               fates[LIFECYCLE_JOINED], fates[LIFECYCLE_DETACHED]);
+    text_print(stdout, "%s, %s: %s created: %zu joined, %zu detached, ", path,
+               profile_text(lifecycle->profile, lifecycle->profile->product),
+               format_number_of(lifecycle->count, "thread").text, fates[LIFECYCLE_JOINED],
+               fates[LIFECYCLE_DETACHED]);
     printf("%zu ended and never joined, %zu alive at the end\n", fates[LIFECYCLE_NEVER_JOINED],
            fates[LIFECYCLE_ALIVE]);
     print_section(lifecycle, LIFECYCLE_NEVER_JOINED,
