@@ -54,16 +54,12 @@ IMPORTS = {
     "__errno_location": "sigprocmask() tells its errors there",
     "memcpy": "what clang makes of a large struct's initial value",
     "__register_atfork": "a forked child joins by itself",
-    "__cxa_finalize": "start files",
-    "__gmon_start__": "start files",
-    "_ITM_registerTMCloneTable": "start files",
-    "_ITM_deregisterTMCloneTable": "start files",
 }
 NEEDED = {"libc.so.6"}
 RELOCATIONS = {"R_X86_64_RELATIVE", "R_X86_64_GLOB_DAT", "R_X86_64_JUMP_SLOT", "R_X86_64_TPOFF64"}
 FLAGS = {"BIND_NOW", "NOW", "NODELETE", "INITFIRST"}
 # Functions in front of which a compiler or the C library's static part puts "__".
-STATIC_RUNTIME = {"__do_global_dtors_aux", "__pthread_atfork"}
+STATIC_RUNTIME = {"__pthread_atfork"}
 
 FUNCTION_LINE = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 INSTRUCTION_LINE = re.compile(r"^\s+([0-9a-f]+):\s+(\S.*)$")

@@ -19,7 +19,7 @@ SOURCE = """
 #define APART __attribute__((noinline))
 #define SHOWN __attribute__((visibility("default")))
 void (*program)(int);
-volatile long sink;
+volatile long sink = 1;
 __thread long state;
 __attribute__((constructor)) static void start(void) { program = dlsym(RTLD_NEXT, "x"); }
 static inline void system_call(void)
@@ -45,7 +45,8 @@ void handler(int number) { if (number == 5) deliver_foreign(number); else { work
 """
 COMPILE = ["-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-fno-stack-protector",
            "-fno-jump-tables", "-ftls-model=initial-exec"]
-LINK = ["-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,initfirst", "-Wl,-z,nodelete", "-Wl,-z,noseparate-code"]
+LINK = ["-nostartfiles", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,initfirst", "-Wl,-z,nodelete",
+        "-Wl,-z,noseparate-code"]
 
 IMPORTED = "handler calls nothing imported"
 POINTERS = "handler calls nothing through pointers"
@@ -107,6 +108,7 @@ CASES = {
     "not first to start": (FLAGS, {}, ["-without", "-Wl,-z,initfirst"]),
     "can be unloaded": (FLAGS, {}, ["-without", "-Wl,-z,nodelete"]),
     "an executable stack": ("stack is not executable", {}, ["-Wl,-z,execstack"]),
+    "start files": (("imports are known", "no compiler runtime"), {}, ["-without", "-nostartfiles"]),
     "a writable GOT": ("read-only after relocation", {}, ["-Wl,-z,norelro"]),
     "read-only segments of their own": (
         "two mappings of the file", {}, ["-without", "-Wl,-z,noseparate-code"]),
