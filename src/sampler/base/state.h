@@ -40,8 +40,10 @@ enum busy {
 };
 
 /* Private state of a thread: written by the thread's hooks before the first signal, then by its
- * handler alone. Same index as its thread slot. */
+ * handler alone. Same index as its thread slot. The cache fills a page without use before the
+ * first sample. */
 struct thread_state {
+    struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
     uint32_t busy; /* enum busy, taken by exchange: a raw clone thread shares its parent's TLS */
     uint32_t index;
     struct thread_slot *slot;
@@ -70,7 +72,6 @@ struct thread_state {
     uint64_t usual_mask; /* set by the program, without additions for handlers */
     uint32_t astray;     /* samples with a frame pointer to no code of this map */
     uint32_t astray_map; /* struct walk's map_tag */
-    struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
 
 /* The process' side of the session. Written during the join (one thread), then constant; forked
@@ -83,7 +84,7 @@ struct process {
     struct process_memory *memory; /* NULL: none */
     struct process_slot *slot;
     const struct process_verdict *verdict;
-    struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    struct thread_state *threads; /* by index, from 1 on, sparse; NULL: never a second thread */
     uint8_t **later_rings;        /* rings not mapped at first, by index; wiped by fork */
     uint32_t pid, parent_pid;     /* when it joined; 0: never */
     uint32_t number;              /* 1 + the verdict's index; 0: not recorded */
@@ -101,6 +102,14 @@ struct process {
     } inherited[2];
 };
 extern struct process process;
+/* Of index 0: processes with one thread need no further memory. */
+extern struct thread_state first_thread;
+
+/* The state of a claimed thread slot. */
+static inline struct thread_state *thread_state_at(uint32_t index)
+{
+    return index ? &load_acquire(&process.threads)[index] : &first_thread;
+}
 
 /* Memory wiped by fork(), by index. The first word is 1 in the joined process, and 0 in its
  * forked children. */

@@ -160,28 +160,22 @@ static bool attach_to_session(void)
     return attached;
 }
 
-/* Large, and hardly touched. */
-struct private_memory {
-    struct {
-        uint32_t words[PAGE_BYTES / sizeof(uint32_t)];
-        uint8_t *later_rings[SESSION_THREADS];
-    } wiped; /* by fork */
-    struct thread_state threads[SESSION_THREADS];
+struct wiped_memory { /* by fork */
+    uint32_t words[PAGE_BYTES / sizeof(uint32_t)];
+    uint8_t *later_rings[SESSION_THREADS];
 };
-_Static_assert(offsetof(struct private_memory, threads) % PAGE_BYTES == 0, "whole pages");
+_Static_assert(sizeof(struct wiped_memory) % PAGE_BYTES == 0, "whole pages");
 
-static bool make_private_memory(void)
+static bool make_wiped_memory(void)
 {
-    struct private_memory *memory =
-        keep_mapping(own_syscall(MAP_PRIVATE, 0, sizeof(*memory), PROT_READ | PROT_WRITE,
-                                 SECCOMP_MAP_PRIVATE, -1),
-                     sizeof(*memory));
-    if (!memory ||
-        raw_failed(own_syscall(ADVISE, &memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
+    long mapped = own_syscall(MAP_PRIVATE, 0, sizeof(struct wiped_memory), PROT_READ | PROT_WRITE,
+                              SECCOMP_MAP_PRIVATE, -1);
+    struct wiped_memory *memory = (struct wiped_memory *)mapped;
+    if (raw_failed(mapped) ||
+        raw_failed(own_syscall(ADVISE, memory, sizeof(*memory), MADV_WIPEONFORK)))
         return false;
-    process_alive = memory->wiped.words;
-    process.threads = memory->threads;
-    process.later_rings = memory->wiped.later_rings;
+    process_alive = memory->words;
+    process.later_rings = memory->later_rings;
     return true;
 }
 
@@ -205,5 +199,5 @@ static uint64_t space_limit(void)
 bool session_attach(void)
 {
     return !seccomp_forbids(CALLS_OF_START) && space_limit() >= SESSION_LEAST_SPACE_BYTES &&
-           attach_to_session() && make_private_memory();
+           attach_to_session() && make_wiped_memory();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The session's shared memory, and the sampler's private memory. */
+/* The session's shared memory, and the memory wiped by fork. */
 #pragma once
 
 #include "sampler/base/state.h"
 
 /* Reads the session's variable, with the forbidden calls; false: no session. For the constructor
- * only, like session_attach(), which maps tables, requests and private memory; false: there is no
+ * only, like session_attach(), which maps tables, requests and wiped memory; false: there is no
  * such session. */
 bool session_find(char **environment);
 bool session_attach(void);

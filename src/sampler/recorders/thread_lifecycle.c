@@ -149,7 +149,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
     uint32_t used = load_relaxed(&process.slot->threads_used);
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++)
         if (load_acquire(&process.memory->threads[i].slot.state) == THREAD_ACTIVE &&
-            process.threads[i].handle == thread)
+            thread_state_at(i)->handle == thread)
             hook_record_name(i, name);
     return result;
 }

@@ -39,11 +39,31 @@ static void prepare_once(void)
     default_stack_bytes = bytes;
 }
 
+/* Large, and hardly touched: at the second thread. Two threads may map the states: one mapping is
+ * given back. */
+static bool has_states(uint32_t index)
+{
+    enum { BYTES = sizeof(struct thread_state) * SESSION_THREADS };
+    if (index == 0 || load_acquire(&process.threads))
+        return true;
+    long mapped =
+        own_syscall(MAP_PRIVATE, 0, BYTES, PROT_READ | PROT_WRITE, SECCOMP_MAP_PRIVATE, -1);
+    if (raw_failed(mapped))
+        return false;
+    own_syscall(ADVISE, mapped, BYTES, MADV_DONTDUMP);
+    struct thread_state *none = NULL;
+    if (!__atomic_compare_exchange_n(&process.threads, &none, (struct thread_state *)mapped, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        own_syscall(UNMAP, mapped, BYTES);
+    return true;
+}
+
 /* The cache and what belongs to it stay. */
 static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
 {
     struct thread_memory *memory = &process.memory->threads[index];
-    arch_zero(thread, offsetof(struct thread_state, astray));
+    arch_zero(&thread->busy,
+              offsetof(struct thread_state, astray) - offsetof(struct thread_state, busy));
     thread->index = index;
     thread->slot = &memory->slot;
     thread->ring = (struct ring){.control = &memory->control, .data = ring_data};
@@ -58,15 +78,15 @@ struct thread_state *thread_claim(void)
         uint32_t *state = &memory->slot.state;
         if (load_relaxed(state) != THREAD_FREE || !swap_acq_rel(state, THREAD_FREE, THREAD_CLAIMED))
             continue;
-        uint8_t *ring_data = own_memory_ring(index);
+        uint8_t *ring_data = has_states(index) ? own_memory_ring(index) : NULL;
         if (!ring_data) {
             store_release(state, THREAD_FREE);
             break;
         }
         raise_to(&process.slot->threads_used, index + 1);
         arch_zero(&memory->slot.tid, sizeof(memory->slot) - offsetof(struct thread_slot, tid));
-        reset_state(&process.threads[index], index, ring_data);
-        return &process.threads[index];
+        reset_state(thread_state_at(index), index, ring_data);
+        return thread_state_at(index);
     }
     add_relaxed(&process.slot->lost_no_thread_slot, 1);
     return NULL;

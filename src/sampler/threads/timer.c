@@ -52,5 +52,5 @@ void timer_stop_all(void)
     uint32_t used = load_relaxed(&process.slot->threads_used);
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++)
         if (load_acquire(&process.memory->threads[i].slot.state) == THREAD_ACTIVE)
-            timer_stop(&process.threads[i]);
+            timer_stop(thread_state_at(i));
 }
