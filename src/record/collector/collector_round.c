@@ -96,6 +96,15 @@ void collector_look_around_now(struct collector *collector)
     collector->look_wait_ns = ROUND_MIN_NS;
 }
 
+/* Each start is a round, and a look costs as much as a start: a millisecond between two looks. */
+static void look_around_soon(struct collector *collector)
+{
+    uint64_t soon_ns = collector->looked_ns + ROUND_MIN_NS;
+    if (collector->look_due_ns > soon_ns)
+        collector->look_due_ns = soon_ns;
+    collector->look_wait_ns = ROUND_MIN_NS;
+}
+
 /* What rings do not show. Not in every round at high rates: it costs more than draining. */
 static void look_around(struct collector *collector)
 {
@@ -105,7 +114,8 @@ static void look_around(struct collector *collector)
     unmet_children_write(&collector->tree, &collector->samples, collector->round.now_ns);
     handshake_free_abandoned(&collector->handshake);
     count_running(collector);
-    collector->look_due_ns = collector->round.now_ns + collector->look_wait_ns;
+    collector->looked_ns = collector->round.now_ns;
+    collector->look_due_ns = collector->looked_ns + collector->look_wait_ns;
     if (collector->look_wait_ns <= LOOK_MAX_NS / 2)
         collector->look_wait_ns *= 2;
 }
@@ -153,7 +163,7 @@ void collector_run_round(struct collector *collector)
     departures_answer(&collector->departures);
     collector->watch.has_starts = handshake_answer(&collector->handshake);
     if (collector->watch.has_starts)
-        collector_look_around_now(collector);
+        look_around_soon(collector);
     retirement_answer(&collector->watch);
     process_maps_answer(&collector->maps);
     collector_take_maps(collector);

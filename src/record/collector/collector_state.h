@@ -79,7 +79,7 @@ struct collector {
     bool can_idle;    /* idle wake-ups are prepared */
     uint64_t quiet_until_ns;
     uint64_t live_ns; /* CPU time outside the command's rusage when the recording ended */
-    uint64_t look_due_ns, look_wait_ns;
+    uint64_t looked_ns, look_due_ns, look_wait_ns;
     uint64_t last_checkpoint_ns;
     uint64_t last_wrote_ns;   /* the last round that wrote a record */
     uint64_t last_copy_ns;    /* the last round that finished stack copies */
