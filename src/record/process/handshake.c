@@ -180,12 +180,25 @@ static void turn_away(struct handshake *handshake, const struct join *join)
                             "too many at one time");
 }
 
+/* Returns the reason against sampling, or NULL. */
+static const char *judge_and_answer(struct handshake *handshake, struct process *process,
+                                    const struct join *join)
+{
+    const char *reason = judge(handshake, process, join);
+    if (answer(handshake, process))
+        return reason;
+    perf_event_close(&process->event);
+    process->engine = ENGINE_NONE;
+    return record_started_late;
+}
+
 static void follow(struct handshake *handshake, struct join *join, struct join_request *request)
 {
     pid_t pid = join->identity.pid;
     uint64_t start_ns = process_table_after_end_ns(
         handshake->processes, pid, round_time_ns(handshake->round, join->stated.start_ticks));
     struct perf_event event_before = end_before(handshake, join->before);
+    bool is_watched = !join->owns_pid_fd; /* as the program before */
     join->owns_pid_fd = true;
     struct process *process = enter(handshake, join, start_ns);
     if (!process) {
@@ -196,15 +209,11 @@ static void follow(struct handshake *handshake, struct join *join, struct join_r
     join->owns_pid_fd = false; /* the process has both now */
     join->memory = NULL;
     place_in_tree(handshake, process, join->before);
-    const char *reason = judge(handshake, process, join);
-    if (!answer(handshake, process)) {
-        perf_event_close(&process->event);
-        reason = record_started_late;
-        process->engine = ENGINE_NONE;
-    }
+    const char *reason = judge_and_answer(handshake, process, join);
     reply(request);
     perf_event_close(&event_before);
-    process_watch_add(handshake->watch, process, join->before != NULL);
+    if (!is_watched)
+        process_watch_add(handshake->watch, process);
     start_in_file(handshake, process, join->before);
     if (reason) {
         record_add_not_followed(handshake->samples->summary, pid, process->name, reason);

@@ -35,11 +35,11 @@ void process_watch_close(struct process_watch *watch)
         close(watch->end_fd);
 }
 
-void process_watch_add(struct process_watch *watch, struct process *process, bool follows_exec)
+/* By its pid: a program that follows by exec has another slot. */
+void process_watch_add(struct process_watch *watch, const struct process *process)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = process->slot};
-    if (process->pid_fd >= 0 &&
-        (!follows_exec || epoll_ctl(watch->end_fd, EPOLL_CTL_MOD, process->pid_fd, &event) != 0))
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)process->pid};
+    if (process->pid_fd >= 0)
         epoll_ctl(watch->end_fd, EPOLL_CTL_ADD, process->pid_fd, &event);
 }
 
@@ -124,8 +124,8 @@ static void find_ends_of_pidfds(struct process_watch *watch)
     struct epoll_event *events = watch->events;
     int count = epoll_wait(watch->end_fd, events, SESSION_PROCESSES, 0);
     for (int i = 0; i < count; i++) {
-        struct process *process = &watch->processes->processes[events[i].data.u32];
-        if (process->in_use && !process->has_ended)
+        struct process *process = process_find(watch->processes, (pid_t)events[i].data.u32);
+        if (process)
             find_end(watch, process);
     }
 }
@@ -203,7 +203,8 @@ void process_watch_check(struct process_watch *watch)
 {
     for (size_t i = 0; i < watch->processes->live_count; i++) {
         struct process *process = process_table_at(watch->processes, i);
-        if (!process->has_ended)
+        bool is_new = process->checked_ns == watch->round->now_ns;
+        if (!process->has_ended && !is_new)
             check(watch, process);
     }
 }

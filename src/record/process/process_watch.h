@@ -38,8 +38,8 @@ struct process_watch {
 int process_watch_open(struct process_watch *watch);
 void process_watch_close(struct process_watch *watch);
 
-/* Watches the pidfd of a process. follows_exec: the pidfd was the replaced program's. */
-void process_watch_add(struct process_watch *watch, struct process *process, bool follows_exec);
+/* Watches the pidfd of a process. Not for the pidfd of a replaced program: watched already. */
+void process_watch_add(struct process_watch *watch, const struct process *process);
 
 /* Once a round: CPU time, tracers, sampling gaps, first maps. */
 void process_watch_check(struct process_watch *watch);
