@@ -170,6 +170,8 @@ static void take_counters(struct drain *drain, struct thread *thread)
     struct thread_slot now;
     load_words(&now, &thread->shared->slot, sizeof(now));
     struct thread_slot *before = &thread->counted;
+    if (memcmp(&now, before, sizeof(now)) == 0)
+        return;
     summary->produced += now.produced - before->produced;
     summary->lost[RECORD_LOST_RING_FULL] += now.lost_ring_full - before->lost_ring_full;
     summary->lost[RECORD_LOST_BUSY] += now.lost_busy - before->lost_busy;
@@ -195,7 +197,9 @@ static void drain_thread(struct drain *drain, size_t i)
 {
     struct thread *thread = thread_table_at(drain->threads, i);
     uint32_t state = load_acquire(&thread->shared->slot.state);
-    bool is_name_due = state == THREAD_ACTIVE && thread_name_is_due(drain->threads, thread);
+    /* After an exec, the name is the next program's. */
+    bool is_name_due = state == THREAD_ACTIVE && !thread->process->has_ended &&
+                       thread_name_is_due(drain->threads, thread);
     drain_ring(drain, thread);
     if (is_name_due) /* after names with an exact time */
         thread_refresh_name(drain->threads, thread);
