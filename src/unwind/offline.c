@@ -121,6 +121,12 @@ static struct offline_result root_of(const struct offline_walk *walk, size_t cou
     return result;
 }
 
+static void note_unverified(struct offline_walk *walk, size_t place)
+{
+    if (walk->verified > place)
+        walk->verified = place;
+}
+
 /* Frames of the result may exceed the room. */
 static struct offline_result walk_up(struct offline_walk *walk, const struct offline_frames *frames)
 {
@@ -129,6 +135,7 @@ static struct offline_result walk_up(struct offline_walk *walk, const struct off
     for (size_t count = 0; count < most; count++) {
         struct cached_walk *known = find_known(walk, frames, count);
         if (known) {
+            note_unverified(walk, count);
             size_t all = put_known(walk, known, frames, count);
             bool is_in_code = known->root_is_in_code; /* keep() may move known */
             return root_of(walk, all, is_in_code,
@@ -144,6 +151,8 @@ static struct offline_result walk_up(struct offline_walk *walk, const struct off
         if (!is_found)
             return result_of(walk, count ? count : 1, end_outside(walk), NULL);
         enum unwind_result result = offline_step(walk, &place);
+        if (walk->has_followed_fp)
+            note_unverified(walk, count);
         if (result == UNWIND_END) {
             put_frame(frames, count, walk); /* maybe another address of the root */
             bool is_in_code = walk->evidence == CALLER_IS_ROOT;
@@ -166,6 +175,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         .frame = offline_frame_of(regs, first_is_return_address),
         .full = *regs,
         .full_is_return_address = first_is_return_address,
+        .verified = SIZE_MAX,
     };
     if (map->walks)
         unwind_cache_begin(map->walks);
@@ -174,5 +184,8 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
     struct offline_result result = walk_up(&walk, frames);
     result.dropped = offline_frames_settle(frames, result.frame_count);
     result.frame_count -= result.dropped;
+    result.verified = result.dropped                       ? 0
+                      : walk.verified < result.frame_count ? walk.verified
+                                                           : result.frame_count;
     return result;
 }

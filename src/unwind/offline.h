@@ -31,6 +31,7 @@ struct offline_result {
     enum offline_end end_if_whole; /* if the stack has no more bytes than those given */
     struct cached_walk *walk;      /* cached from now on, or NULL; valid until the next walk */
     struct offline_callers searched;
+    size_t verified;         /* innermost frames before a step by FP alone, or by the cache */
     bool root_is_in_code;    /* OFFLINE_ROOT: the machine code of the root ends the thread */
     size_t inferred_fps;     /* frames whose unknown FP was derived from the return address */
     uint64_t interrupted_sp; /* of a frame that a signal interrupted on another stack; or 0 */

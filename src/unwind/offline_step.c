@@ -11,8 +11,9 @@
 #include "unwind/offline_step.h"
 
 #include "unwind/arch/arch.h"
-#include "unwind/code/entered_code.h"
 #include "unwind/module.h"
+#include "unwind/generated/entered_code.h"
+#include "unwind/generated/tagged_stack.h"
 #include "unwind/offline_fp.h"
 
 enum {
@@ -176,13 +177,17 @@ static enum unwind_result step_by_frame_pointer(struct offline_walk *walk,
     return UNWIND_OK;
 }
 
-/* UNWIND_NO_ROW: the code was not entered in such a way. */
-static enum unwind_result step_out_of_entered_code(struct offline_walk *walk,
-                                                   struct stack_frame *frame)
+typedef struct caller caller_search_in(const struct code_map *map, const struct stack_frame *callee,
+                                       const struct stack_view *stack);
+
+/* Out of generated code, and of code that was entered by a jump. UNWIND_NO_ROW: no caller. */
+static enum unwind_result step_by(struct offline_walk *walk, caller_search_in *search,
+                                  struct stack_frame *frame)
 {
     if (!walk->map->code || !keeps_sp(walk))
         return UNWIND_NO_ROW;
-    struct caller caller = entered_code_caller(walk->map->code, frame, walk->stack);
+    const struct code_map code = code_of(walk);
+    const struct caller caller = search(&code, frame, walk->stack);
     if (caller.evidence == CALLER_NONE)
         return UNWIND_NO_ROW;
     walk->may_be_entered = caller.evidence == CALLER_BEYOND;
@@ -191,7 +196,7 @@ static enum unwind_result step_out_of_entered_code(struct offline_walk *walk,
     walk->evidence = caller.evidence;
     walk->leads_nowhere = false;
     *frame = caller.frame;
-    return UNWIND_OK;
+    return caller.evidence == CALLER_IS_ROOT ? UNWIND_END : UNWIND_OK;
 }
 
 static enum unwind_result step_without_cfi(struct offline_walk *walk, struct stack_frame *frame,
@@ -211,7 +216,7 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
         *is_signal_frame = !frame->is_return_address;
         return UNWIND_OK;
     case CALLER_GUESSED: /* but the caller may lie in code newer than the map */
-        result = step_out_of_entered_code(walk, frame);
+        result = step_by(walk, entered_code_caller, frame);
         if (result == UNWIND_OK)
             return UNWIND_OK;
         (void)step_by_frame_pointer(walk, &by_fp);
@@ -222,10 +227,14 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
     case CALLER_NONE:
         break;
     }
+    result = step_by(walk, tagged_stack_caller, frame);
+    if (result != UNWIND_NO_ROW)
+        return result;
     result = step_by_frame_pointer(walk, frame);
+    walk->has_followed_fp |= result == UNWIND_OK;
     if (result == UNWIND_OK || result == UNWIND_END)
         return result;
-    enum unwind_result entered = step_out_of_entered_code(walk, frame);
+    enum unwind_result entered = step_by(walk, entered_code_caller, frame);
     if (entered == UNWIND_OFF_STACK && walk->leads_nowhere)
         return UNWIND_NO_ROW;
     return entered == UNWIND_NO_ROW ? result : entered;

@@ -24,6 +24,8 @@ struct offline_walk {
     uint64_t chain_end_sp; /* of the frame behind the last frame record with an FP of 0; 0: none */
     enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
     struct offline_callers searched;
+    bool has_followed_fp; /* a step by frame pointer alone */
+    size_t verified;      /* frames before; SIZE_MAX: all */
     size_t inferred_fps;
     size_t steps; /* frames not of the cache */
 };

@@ -19,6 +19,18 @@ function whole() { let t = 0; while (process.cpuUsage().user < 1200000) t += out
 whole();
 """
 
+ERLANG = """-module(deep).
+-export([main/0]).
+spin(0) -> 0;
+spin(N) -> spin(N - 1).
+down(0) -> spin(1000000);
+down(N) -> 1 + down(N - 1).
+busy(End) ->
+    down(60),
+    case erlang:statistics(runtime) of {T, _} when T > End -> halt(); _ -> busy(End) end.
+main() -> busy(3000).
+"""
+
 
 class Made(rec.Case):
     pids = ()
@@ -97,6 +109,46 @@ class Made(rec.Case):
                     self.assertRegex(stack, r"\[truncated\];\[anon [^;]*(;\[kernel\])?$")
                 below_main = sum(weight for stack, weight in generated.items() if ";main;[truncated];" in stack)
                 self.assertGreater(below_main, 0.95 * sum(generated.values()))
+
+    def test_code_that_realigns_its_stack_at_its_entry_has_its_caller(self):
+        """In the copies of perf-ring: the sampler itself follows frame pointers only."""
+        run = self.recorded(rec.target("realigned_entry"), "1500", rec_options=["-q", "-F", "999", "--engine=perf-ring"])
+        whole = {stack[stack.index("main"):] for stack in run.stacks()
+                 if "compute" in stack and "[truncated]" not in stack}
+        self.assertTrue(whole)
+        for stack in whole:
+            self.assertEqual(stack[:2] + stack[3:5], ("main", "schedule", "run", "compute"))
+            self.assertRegex(stack[2], r"^\[anon ")
+        # The first copies have 16 KiB, and end at pages without memory.
+        short = 100 * (run.count("cut.stack-copy") + run.count("cut.stack-page")) / run.count("samples")
+        self.assertGreater(run.complete_percent() + short, 99, run.summary)
+        self.assertLess(short, 50, run.summary)
+
+    def test_erlang_stacks_reach_the_start_of_the_process_and_the_scheduler(self):
+        """No frame pointers: callers by terms and return addresses, and the scheduler loop by its entry."""
+        if not shutil.which("erlc"):
+            self.skipTest("erlc is not installed (Debian: erlang-base)")
+        self.need_engine("perf-trap")
+        directory = self.new_directory()
+        with open(os.path.join(directory, "deep.erl"), "w", encoding="utf-8") as file:
+            file.write(ERLANG)
+        subprocess.run(["erlc", "deep.erl"], cwd=directory, check=True, timeout=rec.TIMEOUT_S)
+        run = self.recorded("erl", "+S", "1", "-noshell", "-pa", directory, "-s", "deep", "main")
+        if not any(frame.startswith("[memfd:vmem") for stack in run.stacks() for frame in stack):
+            self.skipTest("this Erlang has no JIT compiler")
+        self.assertGreater(run.complete_percent(), 90, run.summary)
+        depths, scheduler = {}, {}
+        for stack, weight in run.stacks().items():
+            frames = [frame for frame in stack if not frame.startswith("[kernel]")]
+            generated = [frame.startswith("[memfd:vmem") for frame in frames[1:]]
+            if all(generated) and len(generated) > 1:
+                depths[len(generated)] = depths.get(len(generated), 0) + weight
+            elif any(generated) and "[truncated]" not in stack:
+                scheduler[tuple(frames[1:3])] = scheduler.get(tuple(frames[1:3]), 0) + weight
+        usual = max(depths, key=depths.get)
+        self.assertGreater(usual, 60)
+        self.assertGreater(depths[usual], 0.95 * sum(depths.values()), depths)
+        self.assertEqual(set(scheduler), {("clone3", "start_thread")})
 
     def test_node_has_the_names_of_its_functions(self):
         if not shutil.which("node"):

@@ -25,7 +25,7 @@ static void connect_samples(struct collector *collector)
         .samples = &collector->samples,
         .round = round,
         .compiler = config->compiler,
-        .unwinder = {.compiler = config->compiler, .round = round},
+        .unwinder = {.compiler = config->compiler, .round = round, .jit = &collector->samples.jit},
         .frames = collector->unwound_frames,
     };
     collector->threads.processes = &collector->processes;

@@ -33,7 +33,7 @@ static void keep(struct jit_frames *jit, pid_t pid, uint64_t avma, enum code_fp 
         known->fp = fp;
 }
 
-static const uint8_t *read_code(struct jit_frames *jit, pid_t pid, uint64_t avma, size_t bytes)
+const uint8_t *jit_frames_read(struct jit_frames *jit, pid_t pid, uint64_t avma, size_t bytes)
 {
     if (bytes > AHEAD_BYTES_MAX - jit->read_bytes)
         return NULL;
@@ -61,7 +61,7 @@ static bool read_fp(struct jit_frames *jit, pid_t pid, const struct process_mapp
     *fp = CODE_FP_UNKNOWN;
     for (uint64_t bytes = FIRST_BYTES; bytes <= CODE_READ_BYTES_MAX; bytes *= FACTOR) {
         size_t size = (size_t)(bytes < most ? bytes : most);
-        const uint8_t *code = read_code(jit, pid, avma - size, size);
+        const uint8_t *code = jit_frames_read(jit, pid, avma - size, size);
         if (!code)
             return false;
         *fp = machine->fp_before_end(code, size);
@@ -72,7 +72,7 @@ static bool read_fp(struct jit_frames *jit, pid_t pid, const struct process_mapp
     }
     most = mapping->end_avma - avma;
     size_t size = (size_t)(most < AHEAD_BYTES ? most : AHEAD_BYTES);
-    const uint8_t *code = read_code(jit, pid, avma, size);
+    const uint8_t *code = jit_frames_read(jit, pid, avma, size);
     if (code)
         *fp = machine->fp_from_start(code, size);
     return code;
@@ -106,7 +106,8 @@ size_t jit_frames_before_gap(struct jit_frames *jit, const struct jit_stack *sta
     jit->read_bytes -= jit->read_bytes < STACK_BYTES ? jit->read_bytes : STACK_BYTES;
     for (size_t i = 0; i < stack->count; i++) {
         uint64_t avma = stack->frames[i];
-        if (avma <= map->jit_start_avma || avma > map->jit_end_avma)
+        bool is_verified = i >= stack->verified_from && i < stack->verified_to;
+        if (is_verified || avma <= map->jit_start_avma || avma > map->jit_end_avma)
             continue;
         const struct process_mapping *mapping = process_map_find(map, avma - (i > 0));
         if (mapping && !mapping->module && fp_of(jit, stack->pid, mapping, avma) != CODE_FP_SET)
@@ -118,6 +119,7 @@ size_t jit_frames_before_gap(struct jit_frames *jit, const struct jit_stack *sta
 void jit_frames_free(struct jit_frames *jit)
 {
     two_way_cache_free(&jit->known);
+    two_way_cache_free(&jit->code);
     code_reader_close(jit->reader);
     *jit = (struct jit_frames){0};
 }

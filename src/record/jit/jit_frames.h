@@ -28,6 +28,7 @@ struct jit_memory {
 struct jit_frames {                  /* zeros: nothing is known */
     const struct jit_memory *memory; /* NULL: of the processes; borrowed */
     struct two_way_cache known;
+    struct two_way_cache code;  /* of jit_code.h */
     struct code_reader *reader; /* NULL: none yet, or none possible */
     bool has_no_reader;
     size_t read_bytes; /* less a share for each stack: bounded */
@@ -39,9 +40,13 @@ struct jit_stack {
     const struct process_map *map;
     const uint64_t *frames;
     size_t count;
+    size_t verified_from, verified_to; /* frames that the walk left by better means than FP */
 };
 
 /* The number of frames inside of the first step that is not verified; 0: there is none. */
 size_t jit_frames_before_gap(struct jit_frames *jit, const struct jit_stack *stack);
+
+/* The bytes at an address; NULL: not readable, or too much was read for the stacks before. */
+const uint8_t *jit_frames_read(struct jit_frames *jit, pid_t pid, uint64_t avma, size_t bytes);
 
 void jit_frames_free(struct jit_frames *jit);

@@ -80,6 +80,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                         .kernel_only = options->kernel_only,
                                         .has_system = config->reach == REACH_SYSTEM};
     source->unwinder.modules = &source->modules;
+    source->unwinder.jit = &source->samples.jit;
 }
 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)

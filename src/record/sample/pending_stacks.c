@@ -93,7 +93,8 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
                               struct walked_sample *sample, enum patience patience)
 {
     uint64_t *frames = pending->frames;
-    struct stack_walk walk = {.map = sample->map, .from = from, .frames = frames};
+    struct stack_walk walk = {
+        .map = sample->map, .from = from, .pid = sample->process->pid, .frames = frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     if (walk.unread && patience != WAITS_NO_LONGER) {
         stack_unwind_want(&pending->unwinder, &walk);
@@ -107,7 +108,11 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
     pending->samples->summary->callers_verified += result.searched.verified;
     pending->samples->summary->callers_plausible += result.searched.plausible;
     cut_at_no_address(&result, frames);
+    sample->verified_from = from->stack.frame_count;
+    sample->verified_to = sample->verified_from + (uint32_t)result.verified;
     stack_unwind_join(from, frames, &result);
+    if (result.dropped)
+        sample->verified_to = 0;
     sample->frames = frames;
     sample->frame_count = (uint32_t)result.frame_count;
     sample->dropped = result.dropped;
@@ -155,7 +160,10 @@ static void self_check(struct pending_stacks *pending, const struct raw_sample *
     struct record_summary *summary = pending->samples->summary;
     if (!raw->process->map || !stack_copy_parse(&from, raw->record, raw->bytes))
         return;
-    struct stack_walk walk = {.map = raw->process->map, .from = &from, .frames = pending->frames};
+    struct stack_walk walk = {.map = raw->process->map,
+                              .from = &from,
+                              .pid = raw->process->pid,
+                              .frames = pending->frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     summary->checked++;
     if (result.frame_count != from.stack.frame_count ||

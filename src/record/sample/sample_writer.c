@@ -155,8 +155,12 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
 
 static void find_gap(struct sample_writer *writer, struct walked_sample *sample)
 {
-    const struct jit_stack stack = {sample->process->pid, sample->map, sample->frames,
-                                    sample->frame_count};
+    const struct jit_stack stack = {.pid = sample->process->pid,
+                                    .map = sample->map,
+                                    .frames = sample->frames,
+                                    .count = sample->frame_count,
+                                    .verified_from = sample->verified_from,
+                                    .verified_to = sample->verified_to};
     sample->before_gap = (uint32_t)jit_frames_before_gap(&writer->jit, &stack);
     if (sample->before_gap == 0)
         return;

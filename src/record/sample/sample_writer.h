@@ -64,9 +64,10 @@ struct walked_sample {
     struct sample_object object;
     const uint64_t *frames;
     uint32_t frame_count;
-    uint64_t dropped;              /* frames left out behind the leaf part */
-    uint32_t before_gap;           /* frames inside of a step that may leave out callers; 0: none */
-    const uint64_t *kernel_frames; /* above the user frames, innermost first */
+    uint64_t dropped;    /* frames left out behind the leaf part */
+    uint32_t before_gap; /* frames inside of a step that may leave out callers; 0: none */
+    uint32_t verified_from, verified_to; /* frames left by better means than frame pointers */
+    const uint64_t *kernel_frames;       /* above the user frames, innermost first */
     uint32_t kernel_count;
     const struct perfdata_stack_copy *copy; /* written instead of the frames; NULL: none */
     uint32_t flags;

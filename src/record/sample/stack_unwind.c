@@ -2,6 +2,7 @@
 #include "record/sample/stack_unwind.h"
 
 #include "base/budget.h"
+#include "record/jit/jit_code.h"
 #include "unwind/code/call_target.h"
 #include "wire/atomic.h"
 
@@ -186,8 +187,11 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
         return (struct offline_result){.end = OFFLINE_CUT, .end_if_whole = OFFLINE_CUT};
     struct lookup lookup = {.unwinder = unwinder, .walk = walk};
     const uint64_t generation = generation_of(unwinder, walk->map);
+    struct jit_code jit = {unwinder->jit, walk->pid, walk->map};
     const struct code_map code = {.find = find_code,
                                   .context = &lookup,
+                                  .generated = unwinder->jit ? &jit_generated_code : NULL,
+                                  .generated_context = &jit,
                                   .cache = generation ? &unwinder->callers : NULL,
                                   .generation = generation,
                                   .is_made_stack = walk->from->copy.is_foreign};

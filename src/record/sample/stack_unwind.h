@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
+#include "record/jit/jit_frames.h"
 #include "record/tables/compiler.h"
 #include "record/round.h"
 #include "record/sample/stack_copy.h"
@@ -24,12 +25,14 @@ struct stack_unwinder {
     const struct round *round;
     struct buffer room; /* the laid-out stack of the current walk */
     struct caller_cache callers;
+    struct jit_frames *jit; /* borrowed; NULL: JIT code is not read */
 };
 
 /* A walk: from the registers in a stack copy outwards. */
 struct stack_walk {
     const struct process_map *map; /* NULL: no mappings */
     const struct stack_copy *from;
+    pid_t pid;
     uint64_t *frames;            /* out: RECORD_FRAMES_MAX */
     struct known_module *unread; /* out: the first unread module on the way; NULL */
     bool needs_code;             /* out: unread is the module's code, else the CFI */

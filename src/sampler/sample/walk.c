@@ -132,8 +132,8 @@ static enum walk_end step_without_cfi(struct walk *walk, uint32_t rule)
         return WALK_SEARCH;
     if (walk->is_foreign && caller.fp - (walk->stack.hi - 8) < FOREIGN_FRAME_BYTES)
         return WALK_FOREIGN;
-    if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK)
-        return WALK_NO_CFI;
+    if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK) /* Erlang has return addresses */
+        return walk->is_foreign ? WALK_SEARCH : WALK_NO_CFI;
     if (!unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
         return end_astray(walk);
     if (walk->is_foreign && caller.fp == 0) /* maybe the coroutine's first frame */

@@ -52,6 +52,20 @@ enum code_fp {
     CODE_FP_FREE,    /* FP is the caller's, or holds any other value */
 };
 
+/* The frame of generated code that realigns SP at its entry. */
+struct code_entry {
+    uint64_t bytes;     /* below the return address, before SP is aligned; 0: no such entry */
+    uint64_t alignment; /* a power of two */
+};
+
+/* The end of a function in the order of addresses. */
+struct code_leave {
+    enum { LEAVE_UNKNOWN, LEAVE_RETURNS, LEAVE_JUMPS } kind;
+    uint64_t
+        return_bytes; /* from SP up to the return address, or, of a jump in the function, less */
+    uint64_t target_svma; /* of a jump to a fixed address; 0: another */
+};
+
 enum {
     CODE_CALL_BYTES_MAX = 7,    /* of a call, on any machine */
     CODE_CLEANUP_BYTES_MAX = 4, /* of an instruction that removes arguments */
@@ -80,8 +94,8 @@ struct machine_code {
     /* Whether some bytes look like a jump through a register or memory: a tail call to anywhere. */
     bool (*has_indirect_jump)(const uint8_t *bytes, size_t size);
     /* Offset of the jump through a register or memory at the end of the first instructions, without
-     * another jump, call or return before; 0: none. */
-    size_t (*first_indirect_jump)(const uint8_t *bytes, size_t size);
+     * another jump, return or, unless calls are allowed, call before; 0: none. */
+    size_t (*first_indirect_jump)(const uint8_t *bytes, size_t size, bool may_call);
     /* Whether the register_jump_bytes bytes are a jump through a register. */
     bool (*is_register_jump)(const uint8_t *bytes);
     /* Bytes of arguments that the instruction removes from the stack. */
@@ -112,4 +126,9 @@ struct machine_code {
     enum code_fp (*fp_before_end)(const uint8_t *bytes, size_t size);
     /* By the first one: V8 puts the prologue of a regular expression behind its code. */
     enum code_fp (*fp_from_start)(const uint8_t *bytes, size_t size);
+    /* The first entry in these bytes with a large frame and a realigned SP. */
+    struct code_entry (*realigning_entry)(const uint8_t *bytes, size_t size);
+    /* bytes: from the instruction at svma on. Calls on another stack, between a load of SP and its
+     * restoration, have no effect. */
+    struct code_leave (*leave)(const uint8_t *bytes, size_t size, uint64_t svma);
 };

@@ -135,9 +135,9 @@ static bool may_branch(uint8_t opcode)
     return returns || jumps || (opcode >= 0xe8 && opcode <= 0xeb) || opcode == HLT;
 }
 
-size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size)
+size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size, bool may_call)
 {
-    const unsigned jump = 4, push = 6;
+    const unsigned call = 2, jump = 4, push = 6;
     for (size_t at = 0; at < size;) {
         struct instruction in = x86_64_decode(bytes + at, size - at);
         unsigned extension = in.modrm ? *in.modrm >> 3 & 7 : 0;
@@ -145,8 +145,10 @@ size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size)
             return 0;
         if (in.is_plain && in.opcode == 0xff && extension == jump)
             return at;
-        bool is_branch = in.is_plain && (in.opcode >= 0xfe ? extension > 1 && extension != push
-                                                           : may_branch(in.opcode));
+        bool is_call = in.opcode == 0xe8 || (in.opcode == 0xff && extension == call);
+        bool is_branch =
+            in.is_plain && !(may_call && is_call) &&
+            (in.opcode >= 0xfe ? extension > 1 && extension != push : may_branch(in.opcode));
         bool may_jump = !in.is_plain && (in.second & 0xf0) == 0x80;
         if (is_branch || may_jump)
             return 0;

@@ -16,7 +16,7 @@ bool x86_64_tail_jump(const uint8_t *bytes, size_t size, uint64_t svma, uint64_t
 bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t svma,
                       uint64_t *target_svma);
 bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size);
-size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size);
+size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size, bool may_call);
 bool x86_64_is_register_jump(const uint8_t *bytes);
 uint64_t x86_64_cleanup_bytes(const uint8_t *bytes, size_t size);
 bool x86_64_ends_thread(const uint8_t *bytes, size_t size);

@@ -40,6 +40,8 @@ static const struct machine_code code = {
     .flow_follow = x86_64_flow_follow,
     .fp_before_end = x86_64_fp_before_end,
     .fp_from_start = x86_64_fp_from_start,
+    .realigning_entry = x86_64_realigning_entry,
+    .leave = x86_64_leave,
 };
 
 const struct unwind_machine unwind_x86_64 = {

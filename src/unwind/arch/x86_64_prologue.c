@@ -70,3 +70,21 @@ enum code_fp x86_64_fp_from_start(const uint8_t *bytes, size_t size)
         fp = fp_at(bytes + at, size - at);
     return fp;
 }
+
+struct code_entry x86_64_realigning_entry(const uint8_t *bytes, size_t size)
+{
+    enum { LEAST_BYTES = 4096, ENTRY_BYTES = 11, MASK_AT = 10 };
+    static const struct prologue entry = {
+        ENTRY_BYTES, {0x48, 0x81, 0xec, ANY, ANY, ANY, ANY, 0x48, 0x83, 0xe4, ANY}, CODE_FP_FREE};
+    for (size_t at = 0; at < size; at++) {
+        int32_t frame_bytes;
+        if (!is_at(&entry, bytes + at, size - at))
+            continue;
+        memcpy(&frame_bytes, bytes + at + 3, sizeof(frame_bytes));
+        uint64_t alignment = 0x100u - bytes[at + MASK_AT];
+        bool is_mask = alignment <= 0x80 && (alignment & (alignment - 1)) == 0;
+        if (is_mask && frame_bytes >= LEAST_BYTES)
+            return (struct code_entry){(uint64_t)frame_bytes, alignment};
+    }
+    return (struct code_entry){0};
+}

@@ -22,3 +22,5 @@
 
 enum code_fp x86_64_fp_before_end(const uint8_t *bytes, size_t size);
 enum code_fp x86_64_fp_from_start(const uint8_t *bytes, size_t size);
+/* sub $n, %rsp; and $-alignment, %rsp. */
+struct code_entry x86_64_realigning_entry(const uint8_t *bytes, size_t size);

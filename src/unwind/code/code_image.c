@@ -218,14 +218,27 @@ bool code_image_defines(const struct code_image *image, const struct code_name *
     return code_symbols_have(&image->tables.symbols, name, svma);
 }
 
+enum { FUNCTION_BYTES_MAX = 256 }; /* up to the jump */
+
 bool code_image_entry_frame(const struct code_image *image, uint64_t start_svma,
                             struct code_frame *frame)
 {
-    enum { FUNCTION_BYTES_MAX = 256 };
     size_t size;
     const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
     const struct machine_code *machine = image->tables.machine;
-    size_t jump = machine->first_indirect_jump(code, size);
+    size_t jump = machine->first_indirect_jump(code, size, false);
     *frame = jump > 0 ? machine->frame_at(code, jump) : (struct code_frame){0};
     return frame->is_known;
+}
+
+bool code_image_leaves_by_register(const struct code_image *image, uint64_t start_svma)
+{
+    size_t size;
+    const uint8_t *code = code_image_bytes(image, start_svma, FUNCTION_BYTES_MAX, &size);
+    const struct machine_code *machine = image->tables.machine;
+    size_t jump = machine->first_indirect_jump(code, size, true);
+    if (jump == 0 || size - jump < machine->register_jump_bytes)
+        return false;
+    const struct code_frame frame = machine->frame_at(code, jump);
+    return frame.is_known && frame.return_bytes == 0 && machine->is_register_jump(code + jump);
 }

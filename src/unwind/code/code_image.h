@@ -64,6 +64,9 @@ bool code_image_function(const struct code_image *image, uint64_t svma,
  * before. False: another function. */
 bool code_image_entry_frame(const struct code_image *image, uint64_t start_svma,
                             struct code_frame *frame);
+/* Whether a function jumps through a register, with nothing on the stack and without another jump
+ * before: a tail call of generated code. */
+bool code_image_leaves_by_register(const struct code_image *image, uint64_t start_svma);
 
 /* The entry point of the program or loader. */
 uint64_t code_image_entry_svma(const struct code_image *image);

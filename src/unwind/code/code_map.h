@@ -18,11 +18,23 @@ struct code_place {
     uint64_t bias;                  /* avma - svma */
 };
 
+/* Code of a JIT compiler, of no file. False: unknown. */
+struct generated_code {
+    /* How the code of the runtime is entered. */
+    bool (*find_entry)(void *context, uint64_t avma, struct code_entry *entry);
+    /* The way from an instruction to the end of its function. */
+    bool (*find_leave)(void *context, uint64_t avma, struct code_leave *leave);
+    /* Whether the address is of generated code, and a call precedes it. */
+    bool (*find_call)(void *context, uint64_t return_avma, bool *is_behind_call);
+};
+
 struct code_map {
     /* False: nothing is mapped executable there. */
     bool (*find)(void *context, uint64_t avma, struct code_place *place);
     void *context;
-    struct caller_cache *cache; /* NULL: none */
-    uint64_t generation;        /* of the cache's entries: see caller_cache_key */
+    struct caller_cache *cache;             /* NULL: none */
+    uint64_t generation;                    /* of the cache's entries: see caller_cache_key */
+    const struct generated_code *generated; /* NULL: such code is not read */
+    void *generated_context;
     bool is_made_stack; /* the program made the stack: its first function came from another one */
 };

@@ -60,7 +60,7 @@ static size_t before_gap(struct fixture *f, pid_t pid, uint64_t leaf_offset, uin
     const uint64_t base = (uint64_t)f->code;
     const uint64_t frames[] = {FILE_CODE + 8, base + leaf_offset + IN_BODY,
                                base + caller_offset + IN_BODY, FILE_CODE + 16};
-    const struct jit_stack stack = {pid, &f->map, frames, 4};
+    const struct jit_stack stack = {.pid = pid, .map = &f->map, .frames = frames, .count = 4};
     return jit_frames_before_gap(&f->jit, &stack);
 }
 

@@ -71,8 +71,8 @@ static void the_jump_behind_a_prologue_is_found(void **state)
     /* sub $16,%rsp; mov %rbp,8(%rax); push (%rax); jmp *%rax */
     const uint8_t enters[] = {0x48, 0x83, 0xec, 0x10, 0x48, 0x89,
                               0x68, 0x08, 0xff, 0x30, 0xff, 0xe0};
-    assert_int_equal(x86_64_first_indirect_jump(enters, sizeof(enters)), 10);
-    assert_int_equal(x86_64_first_indirect_jump(enters, sizeof(enters) - 1), 0);
+    assert_int_equal(x86_64_first_indirect_jump(enters, sizeof(enters), false), 10);
+    assert_int_equal(x86_64_first_indirect_jump(enters, sizeof(enters) - 1, false), 0);
     /* Branches before: je, jne near, call, call *%rax, jmp, ret, then jmp *%rax. */
     const uint8_t branches[][8] = {
         {0x50, 0x74, 0x01, 0x58, 0xff, 0xe0}, {0x0f, 0x85, 0, 0, 0, 0, 0xff, 0xe0},
@@ -80,7 +80,11 @@ static void the_jump_behind_a_prologue_is_found(void **state)
         {0x50, 0xeb, 0x00, 0xff, 0xe0},       {0x50, 0x58, 0xc3, 0xff, 0xe0},
     };
     for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
-        assert_int_equal(x86_64_first_indirect_jump(branches[i], sizeof(branches[i])), 0);
+        assert_int_equal(x86_64_first_indirect_jump(branches[i], sizeof(branches[i]), false), 0);
+    assert_int_equal(x86_64_first_indirect_jump(branches[0], sizeof(branches[0]), true), 0);
+    assert_int_equal(x86_64_first_indirect_jump(branches[2], sizeof(branches[2]), true), 5);
+    assert_int_equal(x86_64_first_indirect_jump(branches[3], sizeof(branches[3]), true), 4);
+    assert_int_equal(x86_64_first_indirect_jump(branches[5], sizeof(branches[5]), true), 0);
 }
 
 static bool may_start_behind(const uint8_t *bytes, size_t size, bool may_start)

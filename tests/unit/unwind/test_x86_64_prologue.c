@@ -77,6 +77,28 @@ static void cut_prologues_are_none(void **state)
     assert_int_equal(BEFORE(BODY), CODE_FP_UNKNOWN);
 }
 
+static void an_entry_that_realigns_sp_is_found(void **state)
+{
+    (void)state;
+    /* sub $0x4110, %rsp; and $-64, %rsp */
+    const uint8_t entry[] = {0x90, 0x48, 0x81, 0xec, 0x10, 0x41, 0, 0, 0x48, 0x83, 0xe4, 0xc0};
+    struct code_entry found = x86_64_realigning_entry(entry, sizeof(entry));
+    assert_int_equal(found.bytes, 0x4110);
+    assert_int_equal(found.alignment, 64);
+    assert_int_equal(x86_64_realigning_entry(entry, sizeof(entry) - 1).bytes, 0);
+    /* a small frame, a mask of other bits, and one of the sign alone */
+    assert_int_equal(
+        x86_64_realigning_entry(BYTES(0x48, 0x81, 0xec, 0x10, 1, 0, 0, 0x48, 0x83, 0xe4, 0xc0))
+            .bytes,
+        0);
+    assert_int_equal(
+        x86_64_realigning_entry(BYTES(0x48, 0x81, 0xec, 0, 64, 0, 0, 0x48, 0x83, 0xe4, 0xc4)).bytes,
+        0);
+    assert_int_equal(
+        x86_64_realigning_entry(BYTES(0x48, 0x81, 0xec, 0, 64, 0, 0, 0x48, 0x83, 0xe4, 0x40)).bytes,
+        0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +107,7 @@ int main(void)
         cmocka_unit_test(the_nearest_function_counts),
         cmocka_unit_test(local_variables_by_frame_pointer),
         cmocka_unit_test(cut_prologues_are_none),
+        cmocka_unit_test(an_entry_that_realigns_sp_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/walk/ring_unwind.h"
 
+#include "record/jit/jit_code.h"
 #include "record/perf_ring/walk/vdso_tail.h"
 #include "record/procfs/blocked/map_lookup.h"
 #include "record/sample/stack_unwind.h"
@@ -96,8 +97,11 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
         stack.hi = stack.lo;
     const bool is_made = is_made_stack(unwinder, process, record, stack.lo);
     struct map_lookup lookup = {.cache = unwinder->modules->cache, .map = process->process.map};
+    struct jit_code jit = {unwinder->jit, (pid_t)record->pid, process->process.map};
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
+                                  .generated = unwinder->jit ? &jit_generated_code : NULL,
+                                  .generated_context = &jit,
                                   .cache = &unwinder->callers,
                                   .generation = process->map_generation,
                                   .is_made_stack = is_made};
@@ -118,6 +122,8 @@ bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
     sample->dropped = count > record_frames_leaf(max) ? result.dropped : 0;
+    sample->verified_from = 0;
+    sample->verified_to = (uint32_t)result.verified;
     bool lacks_caller = result.end == OFFLINE_NO_CALLER && is_made;
     sample->is_complete =
         (result.end == OFFLINE_ROOT || lacks_caller) && count == result.frame_count;

@@ -15,6 +15,7 @@
 
 struct ring_unwinder {
     struct ring_modules *modules; /* borrowed */
+    struct jit_frames *jit;       /* borrowed; NULL: JIT code is not read */
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;

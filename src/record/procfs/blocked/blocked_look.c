@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/procfs/blocked/blocked_look.h"
 
+#include "record/jit/jit_code.h"
+
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -34,8 +36,11 @@ static struct offline_result walk_at(struct blocked_looker *looker,
                                      size_t place)
 {
     struct map_lookup lookup = {.cache = process->modules, .map = process->map};
+    struct jit_code jit = {&looker->jit, process->pid, process->map};
     const struct code_map code = {.find = map_lookup_code,
                                   .context = &lookup,
+                                  .generated = &jit_generated_code,
+                                  .generated_context = &jit,
                                   .cache = &looker->callers,
                                   .generation = process->generation};
     const struct offline_map map = {.find = map_lookup_mapping,
@@ -107,7 +112,11 @@ static struct look_end end_of(struct blocked_looker *looker, const struct look_p
 {
     struct look_end end = {.frame_count =
                                (uint32_t)record_user_frames(looker->frames, result->frame_count)};
-    const struct jit_stack stack = {process->pid, process->map, looker->frames, end.frame_count};
+    const struct jit_stack stack = {.pid = process->pid,
+                                    .map = process->map,
+                                    .frames = looker->frames,
+                                    .count = end.frame_count,
+                                    .verified_to = result->verified};
     end.why = end.frame_count == result->frame_count ? result->end_if_whole : OFFLINE_UNMAPPED;
     if (end.why == OFFLINE_ROOT)
         end.before_gap = (uint32_t)jit_frames_before_gap(&looker->jit, &stack);

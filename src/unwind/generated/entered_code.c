@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "unwind/code/entered_code.h"
+#include "unwind/generated/entered_code.h"
 
 enum {
     FRAME_BYTES_MAX = 18 << 10, /* StgRun's frame has 16.05 KiB */
@@ -69,6 +69,54 @@ static bool is_of_file(const struct code_map *map, const struct stack_frame *cal
     return map->find(map->context, pc, &place) && place.image;
 }
 
+/* Whether the word is behind a call of a function that ends with a jump through a register. */
+static bool calls_generated_code(const struct entry_search *s, uint64_t word)
+{
+    const uint64_t of_jumps = UINT64_C(3) << 62;
+    const struct caller_cache_key key = {s->map->generation, word, of_jumps};
+    struct code_frame found = {0};
+    struct code_place place;
+    if (word < CODE_LOWEST || word >= CODE_END)
+        return false;
+    if (caller_cache_find_frame(s->map->cache, &key, &found))
+        return found.is_known;
+    if (!caller_cache_may_look(s->map->cache, FUNCTION_BYTES_MAX) ||
+        !s->map->find(s->map->context, word - 1, &place) || !place.image)
+        return false;
+    const uint8_t *code = code_image_before(place.image, word - place.bias, CODE_CALL_BYTES_MAX);
+    if (!code)
+        return false;
+    struct code_branch call =
+        code_image_machine(place.image)->call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
+    found.is_known =
+        call.kind == BRANCH_DIRECT && code_image_leaves_by_register(place.image, call.svma);
+    caller_cache_keep_frame(s->map->cache, &key, &found);
+    return found.is_known;
+}
+
+/* The return address of code that realigned SP at its entry. Two possible places: none. */
+static struct caller find_realigned(const struct entry_search *s, const struct code_entry *entry)
+{
+    struct caller caller = {.evidence = CALLER_NONE, .frame.is_return_address = true};
+    const uint64_t least = s->sp + entry->bytes;
+    uint64_t word;
+    if (s->sp % entry->alignment != 0)
+        return caller;
+    for (uint64_t at = 0; at < entry->alignment; at += sizeof(word)) {
+        if (!stack_load(s->stack, least + at, &word)) {
+            caller.evidence = CALLER_BEYOND;
+            return caller;
+        }
+        if (!calls_generated_code(s, word))
+            continue;
+        if (caller.evidence != CALLER_NONE)
+            return (struct caller){.evidence = CALLER_NONE};
+        caller.frame.regs = (struct unwind_regs){.pc = word, .sp = least + at + sizeof(word)};
+        caller.evidence = CALLER_PLAUSIBLE;
+    }
+    return caller;
+}
+
 struct caller entered_code_caller(const struct code_map *map, const struct stack_frame *callee,
                                   const struct stack_view *stack)
 {
@@ -76,7 +124,11 @@ struct caller entered_code_caller(const struct code_map *map, const struct stack
     struct caller caller = {.evidence = CALLER_NONE, .frame.is_return_address = true};
     struct unwind_regs *regs = &caller.frame.regs;
     struct code_frame frame;
+    struct code_entry entry;
     uint64_t at = 0;
+    if (map->generated && !is_of_file(map, callee) &&
+        map->generated->find_entry(map->generated_context, callee->regs.pc - 1, &entry))
+        return find_realigned(&s, &entry);
     for (; s.sp % sizeof(regs->pc) == 0 && at < FRAME_BYTES_MAX &&
            caller_cache_may_look(map->cache, sizeof(regs->pc));
          at += sizeof(regs->pc)) {

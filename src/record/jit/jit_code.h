@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the offline unwinder looks up in generated code (struct generated_code): read in the
+ * process, once for each address.
+ */
+#pragma once
+
+#include "record/jit/jit_frames.h"
+#include "unwind/code/code_map.h"
+
+/* The context. */
+struct jit_code {
+    struct jit_frames *jit; /* reads, and keeps the results */
+    pid_t pid;
+    const struct process_map *map; /* NULL: nothing is mapped */
+};
+
+extern const struct generated_code jit_generated_code;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The distance to the return address by the code up to the end of the function, as Erlang's JIT writes it. */
+#include "unwind/arch/x86_64_frame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+#define ADD_8 0x48, 0x83, 0xc4, 8
+#define SUB_0X18 0x48, 0x83, 0xec, 0x18
+#define ADD_0X18 0x48, 0x83, 0xc4, 0x18
+#define TO_RUNTIME \
+    0x48, 0x89, 0xe5, 0x48, 0x8d, 0x63, 0x80 /* mov %rsp, %rbp; lea -0x80(%rbx), %rsp */
+#define FROM_RUNTIME 0x48, 0x89, 0xec        /* mov %rbp, %rsp */
+#define CALL 0xe8, 0, 0, 0, 0
+#define JL 0x0f, 0x8c, 0, 1, 0, 0
+#define RET 0xc3
+#define SVMA UINT64_C(0x1000)
+
+static void assert_leaves(struct code_leave leave, int kind, uint64_t bytes, uint64_t target_svma)
+{
+    assert_int_equal(leave.kind, kind);
+    assert_int_equal(leave.return_bytes, bytes);
+    assert_int_equal(leave.target_svma, target_svma);
+}
+
+static void the_first_return_counts(void **state)
+{
+    (void)state;
+    assert_leaves(x86_64_leave(BYTES(RET), SVMA), LEAVE_RETURNS, 0, 0);
+    assert_leaves(x86_64_leave(BYTES(CALL, ADD_8, JL, RET, ADD_0X18, RET), SVMA), LEAVE_RETURNS, 8,
+                  0);
+    assert_leaves(x86_64_leave(BYTES(SUB_0X18, CALL, ADD_0X18, RET), SVMA), LEAVE_RETURNS, 0, 0);
+    assert_leaves(x86_64_leave(BYTES(0x50, 0x58, 0x5b, RET), SVMA), LEAVE_RETURNS, 8, 0);
+    assert_leaves(x86_64_leave(BYTES(0x48, 0x8d, 0x64, 0x24, 0x10, RET), SVMA), LEAVE_RETURNS, 16,
+                  0);
+    assert_leaves(x86_64_leave(BYTES(0x48, 0x83, 0xfc, 0x10, RET), SVMA), LEAVE_RETURNS, 0,
+                  0); /* cmp */
+}
+
+static void calls_on_another_stack_have_no_effect(void **state)
+{
+    (void)state;
+    assert_leaves(x86_64_leave(BYTES(TO_RUNTIME, ADD_8, CALL, FROM_RUNTIME, ADD_8, RET), SVMA),
+                  LEAVE_RETURNS, 8, 0);
+    /* mov 0x58(%r13), %rsp */
+    assert_leaves(x86_64_leave(BYTES(TO_RUNTIME, CALL, 0x49, 0x8b, 0x65, 0x58, ADD_8, RET), SVMA),
+                  LEAVE_RETURNS, 8, 0);
+}
+
+static void jumps_state_their_targets(void **state)
+{
+    (void)state;
+    assert_leaves(x86_64_leave(BYTES(ADD_8, 0xe9, 0x10, 0, 0, 0), SVMA), LEAVE_JUMPS, 8,
+                  SVMA + 4 + 5 + 0x10);
+    assert_leaves(x86_64_leave(BYTES(0xeb, 0xfe), SVMA), LEAVE_JUMPS, 0, SVMA);
+    assert_leaves(x86_64_leave(BYTES(ADD_8, 0x42, 0xff, 0x24, 0xe0), SVMA), LEAVE_JUMPS, 8, 0);
+}
+
+static void other_ways_are_unknown(void **state)
+{
+    (void)state;
+    assert_int_equal(x86_64_leave(NULL, 0, SVMA).kind, LEAVE_UNKNOWN);
+    assert_int_equal(x86_64_leave(BYTES(ADD_8), SVMA).kind, LEAVE_UNKNOWN);
+    assert_int_equal(x86_64_leave(BYTES(0x0f, 0x0b, RET), SVMA).kind, LEAVE_UNKNOWN); /* ud2 */
+    assert_int_equal(x86_64_leave(BYTES(0xc9, RET), SVMA).kind, LEAVE_UNKNOWN);       /* leave */
+    assert_int_equal(x86_64_leave(BYTES(FROM_RUNTIME, RET), SVMA).kind,
+                     LEAVE_UNKNOWN); /* on which stack? */
+    assert_int_equal(x86_64_leave(BYTES(TO_RUNTIME, RET), SVMA).kind,
+                     LEAVE_UNKNOWN); /* on the other one */
+    assert_int_equal(x86_64_leave(BYTES(SUB_0X18, RET), SVMA).kind, LEAVE_UNKNOWN); /* below SP */
+    assert_int_equal(x86_64_leave(BYTES(0x48, 0x83, 0xe4, 0xf0, RET), SVMA).kind,
+                     LEAVE_UNKNOWN); /* and */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_return_counts),
+        cmocka_unit_test(calls_on_another_stack_have_no_effect),
+        cmocka_unit_test(jumps_state_their_targets),
+        cmocka_unit_test(other_ways_are_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
