@@ -26,45 +26,97 @@ VIDEO = ("-f", "lavfi", "-i", "testsrc2=duration=%d:size=320x240:rate=25")
 
 GMP = """
 #include <gmp.h>
+#include <stdlib.h>
 #include <time.h>
+static void turn(mpz_t *n, unsigned long bits, unsigned long others)
+{
+    mpz_ui_pow_ui(n[0], 7, bits / 3);
+    mpz_ui_pow_ui(n[1], 11, others / 4);
+    mpz_ui_pow_ui(n[2], 13, others / 8);
+    mpz_add_ui(n[2], n[2], 2);
+    mpz_mul(n[3], n[0], n[1]);
+    mpz_mul(n[4], n[3], n[3]);
+    mpz_mod(n[4], n[4], n[2]);
+    mpz_powm_ui(n[4], n[4], 17, n[2]);
+    mpz_tdiv_qr(n[3], n[4], n[3], n[2]);
+    mpz_gcdext(n[3], n[4], n[5], n[0], n[1]);
+    mpz_invert(n[3], n[1], n[2]);
+    mpz_sqrtrem(n[3], n[4], n[0]);
+    mpz_root(n[3], n[0], 3);
+    mpz_divexact_ui(n[3], n[0], 7);
+    mpz_fac_ui(n[3], bits / 40);
+    mpz_fib_ui(n[4], others);
+    mpz_bin_uiui(n[5], bits / 9, bits / 20);
+    mpz_xor(n[3], n[3], n[4]);
+    mpz_mul_2exp(n[3], n[3], others % 67);
+    mpz_setbit(n[3], mpz_popcount(n[3]) + mpz_hamdist(n[3], n[4]) % 100);
+    mpz_jacobi(n[4], n[2]);
+    if (bits < 3000)
+        mpz_probab_prime_p(n[2], 2);
+    char *digits = mpz_get_str(NULL, 10, n[0]);
+    mpz_set_str(n[3], digits, 10);
+    free(digits);
+}
 int main(void)
 {
-    mpz_t a, b, c, m, large;
-    mpz_inits(a, b, c, m, large, NULL);
-    mpz_ui_pow_ui(a, 7, 3000);
-    mpz_ui_pow_ui(b, 11, 2500);
-    mpz_ui_pow_ui(m, 13, 700);
-    mpz_ui_pow_ui(large, 3, 90000);
-    mpz_add_ui(m, m, 2);
-    while (clock() < 60 * CLOCKS_PER_SEC) {
-        mpz_mul(c, a, b);
-        mpz_mod(c, c, m);
-        mpz_powm_ui(c, c, 17, m);
-        mpz_gcd(c, c, a);
-        mpz_sqrt(c, a);
-        mpz_mul(c, large, large);
-        mpz_tdiv_q(c, c, a);
-        mpz_invert(c, a, m);
-        mpz_gcd(c, large, a);
-    }
+    mpz_t n[6];
+    for (int i = 0; i < 6; i++)
+        mpz_init(n[i]);
+    for (unsigned long i = 0; clock() < 60 * CLOCKS_PER_SEC; i++)
+        turn(n, 300ul << i % 9, 200ul << i % 7);
 }
 """
 SODIUM = """
 #include <sodium.h>
 #include <time.h>
+static unsigned char m[4096], c[4200], k[64], n[24], h[64], pk[32], sk[64], q[32], s[16];
+static unsigned long long size;
+static void ciphers(unsigned long long bytes)
+{
+    crypto_aead_xchacha20poly1305_ietf_encrypt(c, &size, m, bytes, 0, 0, 0, n, k);
+    if (crypto_aead_aes256gcm_is_available())
+        crypto_aead_aes256gcm_encrypt(c, &size, m, bytes, 0, 0, 0, n, k);
+    crypto_secretbox_easy(c, m, bytes, n, k);
+    crypto_stream_salsa2012_xor(c, m, bytes, n, k);
+    crypto_stream_chacha20_xor(c, m, bytes, n, k);
+    crypto_onetimeauth(h, m, bytes, k);
+}
+static void hashes(unsigned long long bytes)
+{
+    crypto_generichash(h, sizeof(h), m, bytes, 0, 0);
+    crypto_hash_sha512(h, m, bytes);
+    crypto_hash_sha256(h, m, bytes);
+    crypto_shorthash(h, m, bytes, k);
+    crypto_shorthash_siphashx24(h, m, bytes, k);
+    crypto_auth(h, m, bytes, k);
+    crypto_kdf_derive_from_key(h, 32, bytes, "contexts", k);
+}
+static void curves(unsigned long long bytes)
+{
+    crypto_scalarmult_base(q, k);
+    (void)!crypto_scalarmult(h, k, q);
+    crypto_sign_keypair(pk, sk);
+    crypto_sign_detached(h, &size, m, bytes, sk);
+    (void)!crypto_sign_verify_detached(h, m, bytes, pk);
+    crypto_core_ed25519_from_uniform(q, k);
+    crypto_core_ristretto255_from_hash(q, k);
+    crypto_box_keypair(pk, sk);
+    (void)!crypto_box_easy(c, m, bytes, n, pk, sk);
+}
 int main(void)
 {
-    static unsigned char m[4096], c[4200], k[32], n[24], h[64], pk[32], sk[64], q[32];
-    unsigned long long size;
     if (sodium_init() < 0)
         return 1;
-    while (clock() < 60 * CLOCKS_PER_SEC) {
-        crypto_aead_xchacha20poly1305_ietf_encrypt(c, &size, m, sizeof(m), 0, 0, 0, n, k);
-        crypto_generichash(h, sizeof(h), m, sizeof(m), 0, 0);
-        crypto_scalarmult_base(q, k);
-        crypto_sign_keypair(pk, sk);
-        crypto_sign_detached(h, &size, m, 100, sk);
-        crypto_hash_sha512(h, m, sizeof(m));
+    for (unsigned turn = 0; clock() < 60 * CLOCKS_PER_SEC; turn++) {
+        for (int i = 0; i < 4; i++) {
+            ciphers(1 + turn * 61 % 4000);
+            hashes(1 + turn * 37 % 4000);
+        }
+        curves(1 + turn % 700);
+        if (turn % 8 == 0)
+            (void)!crypto_pwhash(h, 32, "word", 4, s, 1 + turn % 3, 1 << 14, crypto_pwhash_ALG_ARGON2ID13);
+        k[turn % sizeof(k)] ^= h[turn % sizeof(h)];
+        n[turn % sizeof(n)]++;
     }
 }
 """
@@ -156,34 +208,67 @@ int main(void)
 ISAL = """
 #include <isa-l.h>
 #include <time.h>
-enum { BYTES = 1 << 8 };
+enum { BYTES = 1 << 12, SOURCES = 6, CODED = 3 };
 static unsigned char text[BYTES], packed[2 * BYTES], level[ISAL_DEF_LVL3_DEFAULT];
+static unsigned char blocks[SOURCES + CODED][BYTES] __attribute__((aligned(64)));
+static unsigned char matrix[(SOURCES + CODED) * SOURCES], tables[32 * SOURCES * CODED];
+static void deflate(unsigned turn, unsigned bytes)
+{
+    struct isal_zstream out;
+    struct inflate_state in;
+    isal_deflate_stateless_init(&out);
+    out.next_in = text;
+    out.next_out = packed;
+    out.avail_in = bytes;
+    out.avail_out = sizeof(packed);
+    out.level = turn % 4;
+    out.level_buf = level;
+    out.level_buf_size = sizeof(level);
+    out.gzip_flag = turn / 4 % 2 ? IGZIP_GZIP : IGZIP_DEFLATE;
+    isal_deflate_stateless(&out);
+    isal_inflate_init(&in);
+    in.next_in = packed;
+    in.next_out = text;
+    in.avail_in = (unsigned)(out.next_out - packed);
+    in.avail_out = bytes;
+    in.crc_flag = turn / 4 % 2 ? ISAL_GZIP : ISAL_DEFLATE;
+    isal_inflate(&in);
+}
+static void erasure(int sources, int coded, int bytes)
+{
+    void *all[SOURCES + CODED];
+    unsigned char *data[SOURCES], *codes[CODED];
+    for (int i = 0; i < SOURCES + CODED; i++)
+        all[i] = blocks[i];
+    for (int i = 0; i < sources; i++)
+        data[i] = blocks[i];
+    for (int i = 0; i < coded; i++)
+        codes[i] = blocks[SOURCES + i];
+    gf_gen_cauchy1_matrix(matrix, sources + coded, sources);
+    ec_init_tables(sources, coded, matrix + sources * sources, tables);
+    ec_encode_data(bytes, sources, coded, tables, data, codes);
+    ec_encode_data_update(bytes, sources, coded, 1, tables, data[1], codes);
+    gf_vect_dot_prod(bytes, sources, tables, data, codes[0]);
+    xor_gen(sources + 1, bytes & -32, all);
+    xor_check(sources + 1, bytes & -32, all);
+    pq_gen(sources + 2, bytes & -32, all);
+    pq_check(sources + 2, bytes & -32, all);
+}
 int main(void)
 {
     for (unsigned i = 0; i < BYTES; i++)
         text[i] = (unsigned char)(i * i / 3131);
     for (unsigned turn = 0; clock() < 60 * CLOCKS_PER_SEC; turn++) {
-        struct isal_zstream out;
-        struct inflate_state in;
-        isal_deflate_stateless_init(&out);
-        out.next_in = text;
-        out.next_out = packed;
-        out.avail_in = BYTES;
-        out.avail_out = sizeof(packed);
-        out.level = turn % 4;
-        out.level_buf = level;
-        out.level_buf_size = sizeof(level);
-        isal_deflate_stateless(&out);
-        isal_inflate_init(&in);
-        in.next_in = packed;
-        in.next_out = text;
-        in.avail_in = (unsigned)(out.next_out - packed);
-        in.avail_out = BYTES;
-        isal_inflate(&in);
-        text[turn % BYTES] ^= (unsigned char)(crc32_gzip_refl(turn, text, BYTES) ^ crc32_iscsi(text, BYTES, turn) ^
-                                              crc64_ecma_refl(turn, text, BYTES) ^ crc64_iso_norm(turn, text, BYTES) ^
-                                              crc16_t10dif((uint16_t)turn, text, BYTES) ^
-                                              crc32_ieee(turn, text, BYTES));
+        const unsigned bytes = 64 + turn * 97 % (BYTES / 8);
+        deflate(turn, bytes);
+        erasure(2 + (int)(turn % (SOURCES - 1)), 1 + (int)(turn % CODED), (int)bytes);
+        const uint64_t sums = crc64_ecma_refl(turn, text, bytes) ^ crc64_ecma_norm(turn, text, bytes) ^
+                              crc64_iso_refl(turn, text, bytes) ^ crc64_iso_norm(turn, text, bytes) ^
+                              crc64_jones_refl(turn, text, bytes) ^ crc64_jones_norm(turn, text, bytes);
+        text[turn % bytes] ^= (unsigned char)(sums ^ crc32_gzip_refl(turn, text, bytes) ^
+                                              crc32_iscsi(text, (int)bytes, turn) ^
+                                              crc16_t10dif((uint16_t)turn, text, bytes) ^
+                                              isal_adler32(turn, text, bytes) ^ crc32_ieee(turn, text, bytes));
     }
 }
 """
