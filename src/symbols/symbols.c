@@ -31,6 +31,7 @@ struct symbols {
     struct lines lines;
     struct functions functions;
     struct units units;
+    struct reading_clock clock;  /* of the debug info */
     struct symbol_frame *frames; /* of the last result */
     size_t frame_count, frame_capacity;
 };
@@ -93,6 +94,10 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
         (struct splits){.handle = handle,
                         .places = {.paths = {symbols->files.main.path, symbols->files.debug.path},
                                    .debug_directory = symbols->debug_directory}};
+    size_t bytes = 0;
+    (void)elf_rawfile(handle->elf, &bytes);
+    symbols->clock = reading_clock_for(bytes);
+    symbols->lines.clock = &symbols->clock;
     int err = source_paths_init(&symbols->paths);
     if (err == 0)
         err = lines_init(&symbols->lines);
@@ -100,7 +105,7 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
         err =
             functions_init(&symbols->functions, &symbols->paths, &symbols->lines, &symbols->files);
     if (err == 0)
-        err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
+        err = units_init(&symbols->units, symbols->dwarf, &symbols->splits, &symbols->clock);
     if (err == 0 && symbols->compressed.lines.stream)
         err = read_lines(symbols);
     return err;
@@ -208,6 +213,11 @@ bool symbols_is_damaged(const struct symbols *symbols)
 {
     return symbols->is_damaged || symbols->compressed.is_damaged || symbols->units.is_damaged ||
            lines_are_damaged(&symbols->lines) || elf_handle_is_truncated(&symbols->files.main);
+}
+
+bool symbols_is_cut(const struct symbols *symbols)
+{
+    return symbols->clock.is_over;
 }
 
 bool symbols_has_unnamed(const struct symbols *symbols)

@@ -5,6 +5,8 @@
 """
 import struct
 
+import bad_elf
+
 BASE_SVMA = 0x400000
 CODE_AT = 0x1000
 PROGBITS, SYMTAB, STRTAB, RELA, NOBITS, DYNSYM = 1, 2, 3, 4, 8, 11
@@ -12,6 +14,9 @@ ALLOCATED, EXECUTABLE = 2, 4
 GLOBAL_FUNCTION = 1 << 4 | 2
 JUMP_SLOT = 7
 LOOKUPS = 20000
+COMPILE_UNIT, SUBPROGRAM, VARIABLE = 0x11, 0x2e, 0x34
+LOW_PC, HIGH_PC, EXTERNAL, RANGES = 0x11, 0x12, 0x3f, 0x55
+ADDR, DATA8, SEC_OFFSET, FLAG_PRESENT = 1, 7, 0x17, 0x19
 
 
 class File:
@@ -144,6 +149,67 @@ def endless_augmentation(path):
     return range(start, start + 16 * LOOKUPS, 16)
 
 
+def debug_info(path, abbreviations, units, **sections):
+    """Units of version 4."""
+    file = File()
+    file.add(".text", NOBITS, (CODE_AT, 1 << 27), flags=ALLOCATED | EXECUTABLE, svma=BASE_SVMA + CODE_AT)
+    for name, content in {"abbrev": abbreviations, "info": units, **sections}.items():
+        file.add_content(f".debug_{name}", PROGBITS, content)
+    file.write(path)
+
+
+def one_unit(dies):
+    return bad_elf.unit(b"\1" + struct.pack("<QQ", BASE_SVMA + CODE_AT, 1 << 26) + dies + b"\0")
+
+
+def many_units(path, abbreviations):
+    """Of one byte of code each."""
+    start, units, ranges = BASE_SVMA + CODE_AT, bytearray(), bytearray()
+    for svma in range(start, start + LOOKUPS):
+        body = struct.pack("<HIBB4xQQQQ", 2, len(units), 8, 0, svma, 1, 0, 0)
+        ranges += struct.pack("<I", len(body)) + body
+        units += bad_elf.unit(b"\1" + struct.pack("<Q", svma))
+    debug_info(path, abbreviations, bytes(units), aranges=bytes(ranges))
+    return range(start, start + LOOKUPS)
+
+
+UNIT_WITH_CODE = bad_elf.abbreviation(1, COMPILE_UNIT, 1, (LOW_PC, ADDR), (HIGH_PC, DATA8))
+
+
+def endless(code, tag):
+    declaration = bad_elf.abbreviation(code, tag, 0, (LOW_PC, ADDR))
+    return declaration[:-2] + bytes((EXTERNAL, FLAG_PRESENT)) * 1000000 + declaration[-2:]
+
+
+def ranges_of_many_functions(path):
+    """All have the same list, of empty ranges."""
+    abbreviations = UNIT_WITH_CODE + bad_elf.abbreviation(2, SUBPROGRAM, 0, (RANGES, SEC_OFFSET)) + b"\0"
+    ranges = struct.pack("<QQ", 16, 16) * 100000 + bytes(16)
+    debug_info(path, abbreviations, one_unit((b"\2" + bytes(4)) * 100000), ranges=ranges)
+    return [BASE_SVMA + CODE_AT]
+
+
+def functions_with_endless_attributes(path):
+    abbreviations = UNIT_WITH_CODE + endless(2, SUBPROGRAM) + b"\0"
+    start = BASE_SVMA + CODE_AT
+    functions = b"".join(b"\2" + struct.pack("<Q", svma) for svma in range(start, start + LOOKUPS))
+    debug_info(path, abbreviations, one_unit(functions))
+    return range(start, start + LOOKUPS)
+
+
+def units_with_endless_attributes(path):
+    return many_units(path, endless(1, COMPILE_UNIT) + b"\0")
+
+
+def units_of_one_large_table(path):
+    others = b"".join(bad_elf.abbreviation(code, VARIABLE, 0) for code in range(2, 800000))
+    return many_units(path, bad_elf.abbreviation(1, COMPILE_UNIT, 0, (LOW_PC, ADDR)) + others + b"\0")
+
+
 FILES = {make.__name__: make for make in (symbols_of_one_place, nested_symbols, stubs_of_one_slot,
                                           relocations_of_many_sections, stubs_of_many_sections,
-                                          sections_without_the_address, endless_augmentation)}
+                                          sections_without_the_address, endless_augmentation,
+                                          ranges_of_many_functions, functions_with_endless_attributes,
+                                          units_with_endless_attributes, units_of_one_large_table)}
+# Debug info that is not read to its end.
+CUT = {"ranges_of_many_functions", "units_with_endless_attributes", "units_of_one_large_table"}

@@ -147,7 +147,12 @@ void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
     if (symbols->err == -EACCES && getenv("SUDO_UID"))
         buffer_text(out, " (under sudo, binaries are read with the rights of the user)");
     /* Damage shows only at the first lookup. */
-    if (symbols->symbols && symbols_is_damaged(symbols->symbols))
+    if (symbols->symbols && symbols_is_cut(symbols->symbols))
+        buffer_printf(out,
+                      "%s: its debug info takes too much time to read: lines, inlined calls and "
+                      "names may be missing",
+                      path);
+    else if (symbols->symbols && symbols_is_damaged(symbols->symbols))
         buffer_printf(out, "%s: damaged debug info: lines, inlined calls and names may be missing",
                       path);
     else if (symbols->symbols && symbols_has_unnamed(symbols->symbols))

@@ -9,6 +9,8 @@
 /* Compilers number codes from 1. Larger codes are ignored and tables are bounded: a thousand units
  * may share a table. */
 enum { LARGEST_CODE = 1 << 20, TABLE_BYTES_MAX = 4 << 20, SIZE_VARIES = UINT32_MAX };
+/* Compilers write 30 attributes at most; a lookup of an attribute takes a scan. */
+enum { ATTRIBUTES_MAX = 512 };
 
 void die_abbreviations_free(struct die_abbreviations *abbreviations)
 {
@@ -97,8 +99,9 @@ static bool add_step(struct die_abbreviations *abbreviations, struct die_abbrevi
 static bool add_steps(struct die_abbreviations *abbreviations,
                       struct die_abbreviation *abbreviation, struct cursor *c)
 {
-    for (;;) {
+    for (int count = 0;; count++) {
         uint64_t name = cursor_uleb128(c), form = cursor_uleb128(c);
+        c->failed |= count > ATTRIBUTES_MAX;
         if (form == DW_FORM_implicit_const)
             (void)cursor_sleb128(c);
         if (c->failed || (name == 0 && form == 0))

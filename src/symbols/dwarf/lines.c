@@ -77,6 +77,7 @@ static struct line_table *read_table(struct lines *lines, const struct line_sect
         return NULL;
     int err = line_header_read(table, sections, offset,
                                dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &directory)));
+    table->clock = lines->clock;
     if (err == 0)
         return table;
     lines->is_damaged |= err == -EBADMSG;
@@ -125,9 +126,20 @@ const char *line_table_file(struct line_table *table, uint64_t index)
     return file->path;
 }
 
+static int read_rows(struct line_table *table)
+{
+    struct reading_clock *clock = table->clock;
+    if (clock && !reading_clock_begin(clock))
+        return -ETIME;
+    int err = line_rows_read(table);
+    if (clock)
+        reading_clock_end(clock);
+    return err;
+}
+
 const struct line_row *line_table_find(struct line_table *table, uint64_t svma)
 {
-    if (!table->has_rows && line_rows_read(table) != 0)
+    if (!table->has_rows && read_rows(table) != 0)
         return NULL;
     size_t low = ARRAY_COUNT_UP_TO(table->rows, table->row_count, svma, svma);
     return low && !table->rows[low - 1].is_end ? &table->rows[low - 1] : NULL;

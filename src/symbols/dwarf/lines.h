@@ -14,6 +14,7 @@
 
 #include "base/containers/cursor.h"
 #include "base/containers/intern.h"
+#include "symbols/dwarf/reading_clock.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -51,6 +52,7 @@ struct line_table {
     bool has_rows, is_damaged; /* damaged: the program was not run to its end */
     struct line_row *rows;     /* by svma */
     size_t row_count, row_capacity;
+    struct reading_clock *clock; /* as in struct lines */
 };
 
 /* Reads a header at an offset. directory: of compilation, or NULL. 0, -EBADMSG, -ENOTSUP: not to be
@@ -61,8 +63,9 @@ int line_header_read(struct line_table *table, const struct line_sections *secti
 /* Runs the program up to its end, or to the first damage. 0 or -ENOMEM. */
 int line_rows_read(struct line_table *table);
 
-struct lines {       /* all tables looked up so far */
-    bool is_damaged; /* a header of them */
+struct lines {                   /* all tables looked up so far */
+    bool is_damaged;             /* a header of them */
+    struct reading_clock *clock; /* borrowed; NULL: no limit */
     struct line_sections sections[8];
     size_t section_count;
     struct intern *keys; /* sections, offset -> index */

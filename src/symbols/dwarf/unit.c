@@ -12,11 +12,13 @@
 struct pass {
     struct unit *unit;
     struct functions *functions;
+    struct reading_clock *clock;
     struct {
         unsigned depth; /* of the DIE */
         uint32_t scope; /* SPAN_NONE: a function without code */
     } open[UNIT_DEEPEST];
     uint32_t open_count;
+    size_t visits; /* of DIEs */
 };
 
 void unit_free(struct unit *unit)
@@ -38,6 +40,8 @@ struct code {
 static int add_range(void *context, uint64_t start, uint64_t end)
 {
     struct code *code = context;
+    if (reading_clock_is_over(code->pass->clock))
+        return -ETIME;
     if (start == 0 || end <= start)
         return 0;
     if (code->low == 0)
@@ -100,9 +104,12 @@ static int add_scope(struct pass *pass, const struct die_walk *walk, bool *desce
 /* Handles a DIE; *descend: the subtree may have code. */
 static int visit(struct pass *pass, struct die_walk *walk, bool *descend)
 {
+    enum { LOOKS = 64 };
     while (pass->open_count && pass->open[pass->open_count - 1].depth >= walk->depth)
         pass->open_count--;
     *descend = false;
+    if (++pass->visits % LOOKS == 0 && reading_clock_is_over(pass->clock))
+        return -ETIME;
     switch (walk->tag) {
     case DW_TAG_subprogram:
     case DW_TAG_inlined_subroutine:
@@ -131,12 +138,13 @@ static void open_split(struct unit *unit, struct functions *functions, struct sp
         source_paths_share_directory(functions->paths, unit->split->die.cu, unit->die.cu);
 }
 
-int unit_read(struct unit *unit, struct functions *functions, struct splits *splits)
+int unit_read(struct unit *unit, struct functions *functions, struct splits *splits,
+              struct reading_clock *clock)
 {
     unit->is_read = true;
     if (split_is_skeleton(&unit->die))
         open_split(unit, functions, splits);
-    struct pass pass = {.unit = unit, .functions = functions};
+    struct pass pass = {.unit = unit, .functions = functions, .clock = clock};
     struct die_walk walk = die_walk_start(unit->split ? &unit->split->die : &unit->die);
     bool descend;
     int err;

@@ -14,6 +14,7 @@
 
 #include "symbols/dwarf/functions.h"
 #include "symbols/dwarf/lines.h"
+#include "symbols/dwarf/reading_clock.h"
 #include "symbols/dwarf/spans.h"
 #include "symbols/split/split.h"
 
@@ -40,8 +41,9 @@ struct unit {
 
 enum { UNIT_DEEPEST = 256 }; /* nested scopes; deeper scopes are left out */
 
-/* Once. Leaves damaged parts out; 0 or -ENOMEM. */
-int unit_read(struct unit *unit, struct functions *functions, struct splits *splits);
+/* Once, with a running clock. Leaves damaged parts out; 0, -ENOMEM, or -ETIME: no time is left. */
+int unit_read(struct unit *unit, struct functions *functions, struct splits *splits,
+              struct reading_clock *clock);
 void unit_free(struct unit *unit);
 
 struct position {

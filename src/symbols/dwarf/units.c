@@ -31,7 +31,8 @@ static int list_units(struct units *units)
     uint8_t type;
     int end;
     units->is_damaged = true;
-    while ((end = dwarf_get_units(units->dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
+    while ((end = dwarf_get_units(units->dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0 &&
+           !reading_clock_is_over(units->clock)) {
         units->is_damaged = false;
         if ((type != DW_UT_compile && type != DW_UT_skeleton) || units->count >= SPAN_NONE)
             continue;
@@ -74,7 +75,7 @@ static int add_ranges_of_unit(struct units *units, uint32_t index)
     Dwarf_Addr base, start, end;
     ptrdiff_t offset = 0;
     int err = 0;
-    while (err == 0 &&
+    while (err == 0 && !reading_clock_is_over(units->clock) &&
            (offset = dwarf_ranges(&units->units[index].die, offset, &base, &start, &end)) > 0)
         if (start != 0)
             err = spans_add(&units->spans, start, end, 0, index);
@@ -86,20 +87,29 @@ static int complete(struct units *units)
 {
     units->is_complete = true;
     int err = 0;
+    if (!reading_clock_begin(units->clock))
+        return 0;
     for (uint32_t i = 0; i < units->count && err == 0; i++)
         if (!units->units[i].has_aranges)
             err = add_ranges_of_unit(units, i);
-    return err ? err : spans_flatten(&units->spans);
+    if (err == 0)
+        err = spans_flatten(&units->spans);
+    reading_clock_end(units->clock);
+    return err;
 }
 
-int units_init(struct units *units, Dwarf *dwarf, struct splits *splits)
+int units_init(struct units *units, Dwarf *dwarf, struct splits *splits,
+               struct reading_clock *clock)
 {
-    *units = (struct units){.dwarf = dwarf, .splits = splits};
+    *units = (struct units){.dwarf = dwarf, .splits = splits, .clock = clock};
+    if (!reading_clock_begin(clock))
+        return 0;
     int err = list_units(units);
-    if (err == 0)
+    if (err == 0 && !clock->is_over)
         err = add_aranges(units);
     if (err == 0)
         err = spans_flatten(&units->spans);
+    reading_clock_end(clock);
     return err;
 }
 
@@ -107,7 +117,9 @@ uint64_t *units_line_offsets(const struct units *units, size_t *count)
 {
     uint64_t *offsets = calloc(units->count + 1, sizeof(*offsets));
     *count = 0;
-    for (size_t i = 0; offsets && i < units->count; i++) {
+    bool has_time = reading_clock_begin(units->clock);
+    for (size_t i = 0;
+         offsets && has_time && i < units->count && !reading_clock_is_over(units->clock); i++) {
         Dwarf_Attribute list;
         if (dwarf_attr(&units->units[i].die, DW_AT_stmt_list, &list) &&
             dwarf_formudata(&list, &offsets[*count]) == 0)
@@ -119,15 +131,26 @@ uint64_t *units_line_offsets(const struct units *units, size_t *count)
     return NULL;
 }
 
+static int read_unit(struct units *units, struct unit *unit, struct functions *functions)
+{
+    if (!reading_clock_begin(units->clock))
+        return -ETIME;
+    int err = unit_read(unit, functions, units->splits, units->clock);
+    reading_clock_end(units->clock);
+    return err;
+}
+
 struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions)
 {
+    if (units->clock->is_over)
+        return NULL;
     uint32_t index = spans_find(&units->spans, svma);
     if (index == SPAN_NONE && !units->is_complete && complete(units) == 0)
         index = spans_find(&units->spans, svma);
     if (index == SPAN_NONE)
         return NULL;
     struct unit *unit = &units->units[index];
-    if (!unit->is_read && unit_read(unit, functions, units->splits) != 0)
+    if (!unit->is_read && read_unit(units, unit, functions) != 0)
         return NULL;
     units->is_damaged |= unit->is_damaged;
     return unit;

@@ -6,11 +6,13 @@
  */
 #pragma once
 
+#include "symbols/dwarf/reading_clock.h"
 #include "symbols/dwarf/unit.h"
 
 struct units {
     Dwarf *dwarf;
-    struct splits *splits; /* borrowed */
+    struct splits *splits;       /* borrowed */
+    struct reading_clock *clock; /* borrowed */
     struct unit *units;
     size_t count, capacity;
     struct spans spans; /* value: index in units */
@@ -18,11 +20,13 @@ struct units {
     bool is_damaged;    /* no units, unreadable units, or damage in a unit read so far */
 };
 
-int units_init(struct units *units, Dwarf *dwarf, struct splits *splits);
+int units_init(struct units *units, Dwarf *dwarf, struct splits *splits,
+               struct reading_clock *clock);
 void units_free(struct units *units);
 
 /* Where their line tables begin, ascending, owned by the caller; NULL: out of memory. */
 uint64_t *units_line_offsets(const struct units *units, size_t *count);
 
-/* The unit, read, or NULL when none holds the address. Valid until the next call. */
+/* The unit, read, or NULL: none holds the address, or no time is left. Valid until the next
+ * call. */
 struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Limits the CPU time for reading the debug info of a file. Its tables refer to each other: hostile
+ * functions share a list of 100 000 ranges, hostile units a declaration of a million attributes,
+ * and 3 MiB take an hour. Lookups in what was read do not count.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct reading_clock {
+    uint64_t limit_ns, used_ns;
+    uint64_t begin_cpu_ns; /* of the present reading */
+    uint64_t look_ns;      /* the next look at the CPU time */
+    bool is_over;
+};
+
+/* bytes: of the file, decompressed. */
+struct reading_clock reading_clock_for(uint64_t bytes);
+/* False: no time is left. True: to be followed by reading_clock_end(). */
+bool reading_clock_begin(struct reading_clock *clock);
+void reading_clock_end(struct reading_clock *clock);
+/* Cheap: for each entry of a table. */
+bool reading_clock_is_over(struct reading_clock *clock);
