@@ -22,7 +22,8 @@ static void load_address(struct way *way, const struct instruction *in)
 {
     enum { SIB_OF_SP = 0x24 };
     const unsigned mod = in->modrm[0] >> 6;
-    const bool is_by_sp = (in->modrm[0] & 7) == SP && in->modrm[1] == SIB_OF_SP;
+    const bool has_sib = mod != 3 && (in->modrm[0] & 7) == SP;
+    const bool is_by_sp = has_sib && in->modrm[1] == SIB_OF_SP;
     if (!is_by_sp)
         way->is_away = true;
     else if (mod == 1 || mod == 2)

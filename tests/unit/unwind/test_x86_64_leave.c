@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -65,6 +67,12 @@ static void other_ways_are_unknown(void **state)
     (void)state;
     assert_int_equal(x86_64_leave(NULL, 0, SVMA).kind, LEAVE_UNKNOWN);
     assert_int_equal(x86_64_leave(BYTES(ADD_8), SVMA).kind, LEAVE_UNKNOWN);
+    /* lea with a register as its operand, and nothing behind */
+    uint8_t *alone = malloc(3);
+    assert_non_null(alone);
+    memcpy(alone, (const uint8_t[]){0x48, 0x8d, 0xe4}, 3);
+    assert_int_equal(x86_64_leave(alone, 3, SVMA).kind, LEAVE_UNKNOWN);
+    free(alone);
     assert_int_equal(x86_64_leave(BYTES(0x0f, 0x0b, RET), SVMA).kind, LEAVE_UNKNOWN); /* ud2 */
     assert_int_equal(x86_64_leave(BYTES(0xc9, RET), SVMA).kind, LEAVE_UNKNOWN);       /* leave */
     assert_int_equal(x86_64_leave(BYTES(FROM_RUNTIME, RET), SVMA).kind,
