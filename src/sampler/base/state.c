@@ -8,6 +8,7 @@ struct process process;
  * the cache shares a page with all other data. */
 __attribute__((section(".data"), aligned(4096))) struct thread_state first_thread;
 /* For pthread_atfork(), in place of the compiler's start files; the library is never unloaded. */
-__attribute__((visibility("hidden"))) void *__dso_handle;
+extern __attribute__((visibility("hidden"))) void *__dso_handle;
+void *__dso_handle;
 uint32_t *process_alive = &never_alive;
 __thread struct thread_state *thread_self;
