@@ -16,7 +16,14 @@ enum { SLOWER = 1 };
 
 struct reading_clock reading_clock_for(uint64_t bytes)
 {
-    return (struct reading_clock){.limit_ns = SLOWER * (BASE_NS + (bytes >> 20) * MIB_NS)};
+    struct reading_clock clock = {.limit_ns = SLOWER * BASE_NS};
+    reading_clock_extend(&clock, bytes);
+    return clock;
+}
+
+void reading_clock_extend(struct reading_clock *clock, uint64_t bytes)
+{
+    clock->limit_ns += SLOWER * (bytes >> 10) * (MIB_NS >> 10);
 }
 
 static void look(struct reading_clock *clock)

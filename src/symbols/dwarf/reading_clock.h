@@ -2,7 +2,8 @@
 /*
  * Limits the CPU time for reading the debug info of a file. Its tables refer to each other: hostile
  * functions share a list of 100 000 ranges, hostile units a declaration of a million attributes,
- * and 3 MiB take an hour. Lookups in what was read do not count.
+ * and 3 MiB take an hour. Lookups in what was read do not count. Files of split units add their
+ * time when they are opened.
  */
 #pragma once
 
@@ -18,6 +19,8 @@ struct reading_clock {
 
 /* bytes: of the file, decompressed. */
 struct reading_clock reading_clock_for(uint64_t bytes);
+/* More bytes are to be read. */
+void reading_clock_extend(struct reading_clock *clock, uint64_t bytes);
 /* False: no time is left. True: to be followed by reading_clock_end(). */
 bool reading_clock_begin(struct reading_clock *clock);
 void reading_clock_end(struct reading_clock *clock);

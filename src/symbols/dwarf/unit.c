@@ -131,9 +131,12 @@ static int visit(struct pass *pass, struct die_walk *walk, bool *descend)
     }
 }
 
-static void open_split(struct unit *unit, struct functions *functions, struct splits *splits)
+static void open_split(struct unit *unit, struct functions *functions, struct splits *splits,
+                       struct reading_clock *clock)
 {
+    uint64_t before_bytes = splits->file_bytes;
     unit->split = split_open(splits, &unit->die);
+    reading_clock_extend(clock, splits->file_bytes - before_bytes);
     if (unit->split)
         source_paths_share_directory(functions->paths, unit->split->die.cu, unit->die.cu);
 }
@@ -143,7 +146,7 @@ int unit_read(struct unit *unit, struct functions *functions, struct splits *spl
 {
     unit->is_read = true;
     if (split_is_skeleton(&unit->die))
-        open_split(unit, functions, splits);
+        open_split(unit, functions, splits, clock);
     struct pass pass = {.unit = unit, .functions = functions, .clock = clock};
     struct die_walk walk = die_walk_start(unit->split ? &unit->split->die : &unit->die);
     bool descend;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Their names when they are no split unit's, in the same order. */
 static const char *const plain_names[SPLIT_SECTIONS] = {
@@ -22,6 +23,7 @@ static const char *const plain_names[SPLIT_SECTIONS] = {
 void splits_free(struct splits *splits)
 {
     split_package_free(&splits->package);
+    intern_free(splits->files);
     *splits = (struct splits){0};
 }
 
@@ -89,14 +91,29 @@ static int read_sections(struct split *split, const struct elf_file *elf)
     return 0;
 }
 
+/* A hostile program may name one file for each of its units. */
+static void count_file(struct splits *splits, int fd)
+{
+    struct stat status;
+    if (!splits->files)
+        splits->files = intern_new();
+    if (!splits->files || fstat(fd, &status) != 0)
+        return;
+    const uint64_t key[] = {status.st_dev, status.st_ino};
+    uint32_t known = intern_count(splits->files);
+    if (intern_add(splits->files, key, sizeof(key)) == known)
+        splits->file_bytes += (uint64_t)status.st_size;
+}
+
 /* Reads the sections of the file. */
-static int read_file(struct split *split, const char *path)
+static int read_file(struct splits *splits, struct split *split, const char *path)
 {
     struct elf_handle file;
     struct elf_file *elf = NULL;
     int err = elf_handle_open(&file, path, NULL);
     if (err != 0)
         return err;
+    count_file(splits, file.fd);
     err = elf_open_large(&elf, file.fd, NULL);
     elf_handle_close(&file);
     if (err == 0)
@@ -170,7 +187,7 @@ static int open_by_name(struct splits *splits, Dwarf_Die *skeleton, uint64_t id,
                                splits->places.debug_directory))
             continue;
         clear(split);
-        err = read_file(split, (char *)path.bytes);
+        err = read_file(splits, split, (char *)path.bytes);
         if (err == 0)
             err = open_unit(splits, skeleton, id, split);
     }
@@ -185,7 +202,9 @@ struct split *split_open(struct splits *splits, Dwarf_Die *skeleton)
         return NULL;
     split->handle.fd = -1;
     uint64_t id = id_of(skeleton);
+    uint64_t package_bytes = splits->package.file_bytes;
     int err = split_package_read(&splits->package, &splits->places, id, split->sections);
+    splits->file_bytes += splits->package.file_bytes - package_bytes;
     if (err == 0)
         err = open_unit(splits, skeleton, id, split);
     if (err != 0)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
+#include "base/containers/intern.h"
 #include "symbols/files/elf_handle.h"
 #include "symbols/split/split_package.h"
 
@@ -38,6 +39,8 @@ struct splits {
      * directories may lie below debug_directory. */
     struct split_package_places places;
     struct split_package package;
+    struct intern *files; /* .dwo files read; NULL: none */
+    uint64_t file_bytes;  /* of these files and of the package, each file once */
 };
 
 void splits_free(struct splits *splits);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *const split_section_names[SPLIT_SECTIONS] = {
     [SPLIT_INFO] = ".debug_info.dwo",
@@ -43,7 +44,9 @@ static void open_package(struct split_package *package, const struct split_packa
         if (debug_path_of_dwp(&path, place, places->paths[0], places->paths[1],
                               places->debug_directory) &&
             elf_handle_open(&file, (char *)path.bytes, NULL) == 0) {
-            (void)elf_open(&package->file, file.fd, NULL);
+            struct stat status;
+            if (elf_open(&package->file, file.fd, NULL) == 0 && fstat(file.fd, &status) == 0)
+                package->file_bytes = (uint64_t)status.st_size;
             elf_handle_close(&file);
         }
     buffer_free(&path);

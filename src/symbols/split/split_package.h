@@ -34,6 +34,7 @@ extern const char *const split_section_names[SPLIT_SECTIONS];
 struct split_package {
     struct elf_file *file; /* NULL: none */
     bool was_tried;
+    uint64_t file_bytes;
     struct buffer index, strings;
 };
 
