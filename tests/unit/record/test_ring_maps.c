@@ -27,8 +27,9 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
     const struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
-    *f = (struct fixture){.round = {.now_ns = monotonic_ns()},
-                          .process.process = {.pid = getpid(), .rights = {OTHER, OTHER}}};
+    *f = (struct fixture){
+        .round = {.now_ns = monotonic_ns()},
+        .process.process = {.pid = getpid(), .rights = {.uid = OTHER, .gid = OTHER}}};
     f->maps =
         (struct ring_maps){.modules = &f->modules, .summary = &f->summary, .round = &f->round};
     assert_int_equal(ring_modules_open(&f->modules, &f->open_files), 0);
