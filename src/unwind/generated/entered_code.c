@@ -26,18 +26,27 @@ static uint64_t entry_sp(const struct code_map *map, const struct stack_frame *c
     return sp + code_image_machine(place.image)->cleanup_bytes(code, size);
 }
 
+/* Whether the word is behind a direct call, and of which function. */
+static bool find_call(const struct entry_search *s, uint64_t word, struct code_place *place,
+                      uint64_t *target_svma)
+{
+    if (!s->map->find(s->map->context, word - 1, place) || !place->image)
+        return false;
+    const uint8_t *code = code_image_before(place->image, word - place->bias, CODE_CALL_BYTES_MAX);
+    if (!code)
+        return false;
+    struct code_branch call = code_image_machine(place->image)
+                                  ->call_before(code, CODE_CALL_BYTES_MAX, word - place->bias);
+    *target_svma = call.svma;
+    return call.kind == BRANCH_DIRECT;
+}
+
 static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t bytes,
                        struct code_frame *frame)
 {
     struct code_place place;
-    if (!s->map->find(s->map->context, word - 1, &place) || !place.image)
-        return false;
-    const uint8_t *code = code_image_before(place.image, word - place.bias, CODE_CALL_BYTES_MAX);
-    if (!code)
-        return false;
-    struct code_branch call =
-        code_image_machine(place.image)->call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
-    return call.kind == BRANCH_DIRECT && code_image_entry_frame(place.image, call.svma, frame) &&
+    uint64_t svma;
+    return find_call(s, word, &place, &svma) && code_image_entry_frame(place.image, svma, frame) &&
            frame->return_bytes == bytes;
 }
 
@@ -76,20 +85,15 @@ static bool calls_generated_code(const struct entry_search *s, uint64_t word)
     const struct caller_cache_key key = {s->map->generation, word, of_jumps};
     struct code_frame found = {0};
     struct code_place place;
+    uint64_t svma;
     if (word < CODE_LOWEST || word >= CODE_END)
         return false;
     if (caller_cache_find_frame(s->map->cache, &key, &found))
         return found.is_known;
-    if (!caller_cache_may_look(s->map->cache, FUNCTION_BYTES_MAX) ||
-        !s->map->find(s->map->context, word - 1, &place) || !place.image)
+    if (!caller_cache_may_look(s->map->cache, FUNCTION_BYTES_MAX))
         return false;
-    const uint8_t *code = code_image_before(place.image, word - place.bias, CODE_CALL_BYTES_MAX);
-    if (!code)
-        return false;
-    struct code_branch call =
-        code_image_machine(place.image)->call_before(code, CODE_CALL_BYTES_MAX, word - place.bias);
     found.is_known =
-        call.kind == BRANCH_DIRECT && code_image_leaves_by_register(place.image, call.svma);
+        find_call(s, word, &place, &svma) && code_image_leaves_by_register(place.image, svma);
     caller_cache_keep_frame(s->map->cache, &key, &found);
     return found.is_known;
 }
