@@ -12,8 +12,8 @@ struct library_function {
     void *place; /* of a function pointer */
 };
 
-/* Loads the library for the life of the process. The functions end with a name of NULL. False: the
- * library, or a function, is not there; the places before it are filled in. */
+/* Loads the library for the life of the process. `functions` ends with a name of NULL. False: the
+ * library or a function is missing; the places of earlier functions are filled in. */
 bool library_load(const char *file, const struct library_function *functions);
 
 /* A library loaded at its first use, from any thread. */

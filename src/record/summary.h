@@ -107,9 +107,9 @@ struct record_off_cpu {
     uint64_t torn;                            /* the thread ran meanwhile */
     uint64_t running;                         /* the thread did not wait any more */
     uint64_t refused;                         /* no right to trace the process */
-    uint64_t refused_programs;                /* with such looks, at least one for each */
+    uint64_t refused_programs;                /* with such looks, 1 or more each */
     uint64_t hanging;                         /* the process hangs in the kernel */
-    uint64_t hanging_programs;                /* with such looks, at least one for each */
+    uint64_t hanging_programs;                /* with such looks, 1 or more each */
     uint64_t failed;                          /* for another reason: the thread had ended, mostly */
     uint64_t stackless;                       /* threads without a user stack */
     uint64_t incomplete;                      /* stacks without a root */

@@ -51,7 +51,7 @@ const char *symbols_source(const struct symbols *symbols);
 /* Whether debug info or the file is damaged; line tables and functions are checked near the
  * addresses resolved so far. */
 bool symbols_is_damaged(const struct symbols *symbols);
-/* Whether debug info was left out: reading all of it takes too much time. */
+/* Whether debug info was left out to limit the reading time. */
 bool symbols_is_cut(const struct symbols *symbols);
 
 /* Whether the name of a function near the addresses resolved so far is unreadable: such functions

@@ -33,8 +33,8 @@ struct offline_result {
     struct offline_callers searched;
     size_t verified;         /* innermost frames before a step by FP alone, or by the cache */
     bool root_is_in_code;    /* OFFLINE_ROOT: the machine code of the root ends the thread */
-    size_t inferred_fps;     /* frames whose unknown FP was derived from the return address */
-    uint64_t interrupted_sp; /* of a frame that a signal interrupted on another stack; or 0 */
+    size_t inferred_fps;     /* frames with an FP derived from the place of the return address */
+    uint64_t interrupted_sp; /* of a frame interrupted on another stack by a signal; or 0 */
     size_t steps;            /* frames walked, not taken from the cache */
 };
 

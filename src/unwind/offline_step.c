@@ -180,7 +180,7 @@ static enum unwind_result step_by_frame_pointer(struct offline_walk *walk,
 typedef struct caller caller_search_in(const struct code_map *map, const struct stack_frame *callee,
                                        const struct stack_view *stack);
 
-/* Out of generated code, and of code that was entered by a jump. UNWIND_NO_ROW: no caller. */
+/* Out of generated code, and of code entered by a jump. UNWIND_NO_ROW: no caller. */
 static enum unwind_result step_by(struct offline_walk *walk, caller_search_in *search,
                                   struct stack_frame *frame)
 {

@@ -102,7 +102,7 @@ class Budgets(rec.Case):
                 self.assertLess(os.path.getsize(path), hostile_captures.LARGEST_BYTES)
                 for run in self.assert_converts("hostile.data"):
                     self.assertEqual(run.status, 0, run.stderr)
-                    is_cut = b"takes too much time to read" in run.stderr
+                    is_cut = b"reading the debug info takes too much time" in run.stderr
                     self.assertEqual(is_cut, kind in hostile_elf.CUT and run.words[0] != "info", run.stderr)
 
     def test_a_higher_limit_converts_what_the_default_refuses(self):

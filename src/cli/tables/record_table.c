@@ -31,7 +31,7 @@ static const struct option_spec options[] = {
     OPTION_TAKING('C', 'C', "cpu", "LIST",
                   "Record all processes on these processors: 0,2-3. For root."),
     OPTION_TAKING('G', 'G', "cgroup", "NAME",
-                  "Record the processes of a cgroup, by its path below the mount point. For root."),
+                  "Record the processes of a cgroup, a path below the mount point. For root."),
     OPTION_HEADING("Sampling"),
     OPTION_TAKING(OPTION_ENGINE, 0, "engine", "ENGINE",
                   "{parameter}. An unavailable engine is an error."),

@@ -6,7 +6,7 @@
 /* clang-format off */
 #define TIMEOUT_OPTION \
     OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME", \
-                  "Give up a process that hangs in the kernel after this time (default 5 s).")
+                  "Time limit for a process hanging in the kernel (default 5 s).")
 #define SNAPSHOT_OPTIONS \
     OPTION_HEADING("Options"), \
     OPTION_TAKING('p', 'p', "pid", "PID[,...]", "Read these processes."), \

@@ -149,7 +149,7 @@ void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
     /* Damage shows only at the first lookup. */
     if (symbols->symbols && symbols_is_cut(symbols->symbols))
         buffer_printf(out,
-                      "%s: its debug info takes too much time to read: lines, inlined calls and "
+                      "%s: reading the debug info takes too much time: lines, inlined calls and "
                       "names may be missing",
                       path);
     else if (symbols->symbols && symbols_is_damaged(symbols->symbols))

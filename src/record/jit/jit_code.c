@@ -9,7 +9,7 @@ enum {
     LEAVE_BYTES = 512,
 };
 
-/* The keys of an address: the pid, and what is known. Address 0 has the entry of the process. */
+/* Keys of an address: the pid, and the kind of result. Address 0 has the entry of the runtime. */
 #define OF_ENTRY (UINT64_C(1) << 32)
 #define OF_LEAVE (UINT64_C(2) << 32)
 #define OF_CALL (UINT64_C(3) << 32)
@@ -70,7 +70,7 @@ static void read_entry(const struct jit_code *code, const struct process_mapping
         keep(code, OF_ENTRY, 0, &known);
 }
 
-/* A runtime has one entry: the first mapping of its code has it. */
+/* A runtime has a single entry, in the first mapping of generated code. */
 static bool find_entry(void *context, uint64_t avma, struct code_entry *entry)
 {
     const struct jit_code *code = context;

@@ -40,7 +40,7 @@ struct jit_stack {
     const struct process_map *map;
     const uint64_t *frames;
     size_t count;
-    size_t verified_from, verified_to; /* frames that the walk left by better means than FP */
+    size_t verified_from, verified_to; /* frames left by better means than FP */
 };
 
 /* The number of frames inside of the first step that is not verified; 0: there is none. */

@@ -55,6 +55,6 @@ void off_look(struct off_looks *looks, struct off_thread *thread);
 /* After the looks of a tick: at the next one, other processes may have the same ids. */
 void off_looks_pause(struct off_looks *looks);
 
-/* From another thread: true if the off-CPU thread hangs in a look. It never returns to the looks,
- * and the caller may let another thread go on with them, without looks at this process. */
+/* From another thread: true if the off-CPU thread hangs in a look. This thread never returns to the
+ * looks. The caller may continue them in another thread, without looks at this process. */
 bool off_looks_give_up(struct off_looks *looks, uint64_t now_ns);

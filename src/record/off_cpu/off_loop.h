@@ -33,10 +33,10 @@ struct off_loop {
     struct tick_pace pace;
     uint64_t longest_ns; /* interval of ticks */
     struct switch_storm window;
-    uint64_t storm;           /* switches a second that have ended the records; 0: none */
-    uint64_t record_ns;       /* the latest look that has found a record */
-    uint64_t cpu_ns;          /* of the threads that have ended, or were given up */
-    struct off_thread *again; /* of the tick under way: to look at once more at the next one */
+    uint64_t storm;           /* switches a second at which the records ended; 0: none */
+    uint64_t record_ns;       /* the latest look with a record */
+    uint64_t cpu_ns;          /* of ended threads, and of those given up */
+    struct off_thread *again; /* of the present tick: to look at again in the next tick */
 };
 
 /* A zeroed loop: connects its parts with each other and with the queue of the writer. */
@@ -45,6 +45,6 @@ void off_loop_connect(struct off_loop *loop, struct off_queue *queue, uint64_t i
 /* Short waits share their sum this often. */
 uint64_t off_loop_window_ns(const struct off_loop *loop);
 
-/* Runs until stop is set, then ends all waits. If its thread was given up in a look
- * (off_looks_give_up()), another one goes on. */
+/* Runs until stop is set, then ends all waits. After off_looks_give_up(), another thread runs the
+ * rest of the loop. */
 void off_loop_run(struct off_loop *loop);

@@ -31,7 +31,7 @@ struct off_process {
     struct process_map *map;      /* NULL: not read */
     uint64_t generation;          /* changes with the map, unique in the recording */
     uint64_t map_due_ns;          /* no further read of the mappings before */
-    uint64_t files_due_ns;        /* files that were put off are read again; 0: none */
+    uint64_t files_due_ns;        /* delayed files are read again; 0: none */
     bool is_map_old;              /* code was mapped since the map was read */
     bool is_refused;              /* rec may not trace the process */
     struct memory_probe *hanging; /* given up: the memory cannot be read; owned; NULL: none */

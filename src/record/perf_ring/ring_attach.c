@@ -26,7 +26,8 @@ static bool is_among(pid_t tid, const pid_t *tids, size_t count)
     return count == 0;
 }
 
-/* Opens the events of a thread of this process: an id from a list may be another's by now. */
+/* Opens the events of a thread of this process. Meanwhile, a tid from a list may have gone to
+ * another process. */
 static int open_thread(const struct thread_events *events, struct ring_process *process, pid_t tid)
 {
     struct event_set *set = process->events;
@@ -92,7 +93,8 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
     return refusal || all ? refusal : -ESRCH;
 }
 
-/* Its own descriptor is of the target: the target's pid was not free afterwards. */
+/* The target's pidfd is checked last: the pid was never free, so ring_tasks_attach() has opened a
+ * descriptor of the target. */
 static int new_process(struct ring_process **out, struct ring_source *source,
                        struct attached target, bool is_in_file)
 {

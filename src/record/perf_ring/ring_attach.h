@@ -10,16 +10,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A process to record; pid_fd: from before it was chosen, so that no later process of the pid is
- * recorded; -1: the caller's own child, or no descriptor. */
+/* A process to record. pid_fd: opened before the process was chosen, so no later process with the
+ * same pid is recorded; -1: the caller's own child, or no descriptor. */
 struct attached {
     pid_t pid;
     int pid_fd;
 };
 
 /* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
- * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left, or the
- * pid may be another process's. */
+ * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left, or
+ * another process may have the pid. */
 int ring_attach(struct ring_source *source, struct attached target, const pid_t *tids,
                 size_t tid_count);
 

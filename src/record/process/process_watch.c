@@ -35,7 +35,7 @@ void process_watch_close(struct process_watch *watch)
         close(watch->end_fd);
 }
 
-/* By its pid: a program that follows by exec has another slot. */
+/* By pid: the next program after an exec has another slot. */
 void process_watch_add(struct process_watch *watch, const struct process *process)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)process->pid};

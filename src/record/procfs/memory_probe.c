@@ -14,7 +14,7 @@ struct memory_probe *memory_probe_new(void)
     return calloc(1, sizeof(struct memory_probe));
 }
 
-/* Readable for everybody, as ps reads it. */
+/* Mode 0444: readable without the right to trace the process. */
 static void read_command_line(pid_t pid)
 {
     char path[32], byte;

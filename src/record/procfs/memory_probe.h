@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A read before looks at a process, with a time limit. A thread that hangs in the kernel with the
- * mmap lock held, as in mmap() of a file whose server is gone, makes all readers of the process'
+ * A read before looks at a process, with a time limit. A thread may hang in the kernel with the
+ * mmap lock held, as in mmap() of a file on a dead file server. Then all readers of the process'
  * memory hang. The read of a byte of /proc/PID/cmdline takes the same lock, and ends when rec ends;
  * process_vm_readv(2) cannot be killed there. After the limit, another thread does the looks:
  *
@@ -21,7 +21,7 @@ enum memory_probe_state {
     MEMORY_PROBE_IDLE,
     MEMORY_PROBE_READS,
     MEMORY_PROBE_GIVEN_UP,
-    MEMORY_PROBE_OVER, /* the read that was given up has returned: no thread uses the probe */
+    MEMORY_PROBE_OVER, /* the abandoned read has returned: no thread uses the probe */
 };
 
 struct memory_probe {
@@ -41,5 +41,5 @@ bool memory_probe_give_up(struct memory_probe *probe, uint64_t now_ns);
 
 bool memory_probe_is_over(const struct memory_probe *probe);
 
-/* A probe that is idle or over, or NULL. One given up stays until rec ends. */
+/* An idle or finished probe, or NULL. A probe given up stays until rec ends. */
 void memory_probe_free(struct memory_probe *probe);

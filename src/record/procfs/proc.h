@@ -73,7 +73,7 @@ struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most);
 /* Whether the thread blocks or ignores the signal. */
 bool proc_thread_blocks(pid_t pid, pid_t tid, int number);
 
-/* Whether the thread is one of the process. */
+/* Whether the thread belongs to the process. */
 bool proc_has_thread(pid_t pid, pid_t tid);
 
 /* Number of POSIX timers of the process; SIZE_MAX if unknown. */

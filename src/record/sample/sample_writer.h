@@ -65,7 +65,7 @@ struct walked_sample {
     const uint64_t *frames;
     uint32_t frame_count;
     uint64_t dropped;    /* frames left out behind the leaf part */
-    uint32_t before_gap; /* frames inside of a step that may leave out callers; 0: none */
+    uint32_t before_gap; /* frames inside of a step with possibly missing callers; 0: none */
     uint32_t verified_from, verified_to; /* frames left by better means than frame pointers */
     const uint64_t *kernel_frames;       /* above the user frames, innermost first */
     uint32_t kernel_count;

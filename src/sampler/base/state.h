@@ -102,7 +102,7 @@ struct process {
     } inherited[2];
 };
 extern struct process process;
-/* Of index 0: processes with one thread need no further memory. */
+/* Of index 0: single-threaded processes need no further memory. */
 extern struct thread_state first_thread;
 
 /* The state of a claimed thread slot. */

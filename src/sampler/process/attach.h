@@ -5,9 +5,9 @@
 #include "sampler/base/state.h"
 
 /* Reads the session's variable, with the forbidden calls; false: no session. For the constructor
- * only, like session_attach(), which maps tables, requests and wiped memory; false: there is no
- * such session. */
+ * only. */
 bool session_find(char **environment);
+/* Maps tables, requests and wiped memory; false: no such session. For the constructor only. */
 bool session_attach(void);
 
 /* Whether the program has left the descriptor alone. */

@@ -39,8 +39,8 @@ static void prepare_once(void)
     default_stack_bytes = bytes;
 }
 
-/* Large, and hardly touched: at the second thread. Two threads may map the states: one mapping is
- * given back. */
+/* Mapped for the second thread: large, and hardly touched. If two threads map the states at once,
+ * the loser unmaps again. */
 static bool has_states(uint32_t index)
 {
     enum { BYTES = sizeof(struct thread_state) * SESSION_THREADS };

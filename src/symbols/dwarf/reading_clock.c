@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* A whole conversion of 40 000 addresses takes 10 ms for each MiB of libpython, and 60 of Rust's
- * libstd, where demangling, which does not count, takes most of it. */
+/* A whole conversion of 40 000 addresses takes 10 ms for each MiB of libpython, and 60 ms of Rust's
+ * libstd, mostly for demangling, outside of this clock. */
 #define BASE_NS UINT64_C(500000000)
 #define MIB_NS UINT64_C(60000000)
 #define LOOK_INTERVAL_NS 10000000

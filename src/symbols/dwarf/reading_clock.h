@@ -2,7 +2,7 @@
 /*
  * Limits the CPU time for reading the debug info of a file. Its tables refer to each other: hostile
  * functions share a list of 100 000 ranges, hostile units a declaration of a million attributes,
- * and 3 MiB take an hour. Lookups in what was read do not count. Files of split units add their
+ * and 3 MiB take an hour. Lookups in finished tables do not count. Files of split units add their
  * time when they are opened.
  */
 #pragma once

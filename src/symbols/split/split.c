@@ -91,7 +91,7 @@ static int read_sections(struct split *split, const struct elf_file *elf)
     return 0;
 }
 
-/* A hostile program may name one file for each of its units. */
+/* A hostile program may name a file of its own for each unit. */
 static void count_file(struct splits *splits, int fd)
 {
     struct stat status;

@@ -56,7 +56,7 @@ static uint64_t extent(const struct fde_symbols *fdes, uint64_t record_svma)
     return cursor_u32(&c);
 }
 
-/* zPLRSBG is all that there is */
+/* all letters: zPLRSBG */
 enum { LETTERS_MAX = 16 };
 
 /* Letter S in the augmentation of the FDE's CIE: u32 length, u32 0, u8 version, letters. The FDE

@@ -23,7 +23,7 @@ struct stub_list {
     size_t code_bytes_left, relocation_bytes_left;
 };
 
-/* The bytes of a section that are left to be read; 0: none. */
+/* The unread bytes of a section; 0: none. */
 static size_t take_bytes(const Elf_Data *data, size_t *left)
 {
     const size_t size = data && data->d_buf && data->d_size <= *left ? data->d_size : 0;
@@ -89,7 +89,7 @@ static int compare_slots(const void *left, const void *right)
     return (a->slot_svma > b->slot_svma) - (a->slot_svma < b->slot_svma);
 }
 
-/* The stubs are sorted by slot. Of stubs with the same slot, the first one gets the name. */
+/* The stubs are sorted by slot. Among stubs of a slot, the first gets the name. */
 static void name_stubs(struct stub_list *list, const struct machine *machine, Elf *elf,
                        Elf_Scn *section, const GElf_Shdr *header)
 {

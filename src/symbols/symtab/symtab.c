@@ -245,8 +245,8 @@ static uint64_t end_place(struct symtab *symtab, size_t first, size_t next, uint
     return last;
 }
 
-/* Jumps of a skew-binary list (Myers 1983): two equal jumps in a row become one of twice the
- * length, and a bit. */
+/* Jumps of a skew-binary list (Myers 1983): two equal jumps in a row become a jump of twice
+ * the length plus one. */
 static void link_place(struct symbol_place *places, uint32_t first, uint32_t outer)
 {
     struct symbol_place *place = &places[first];
@@ -263,8 +263,8 @@ static void link_place(struct symbol_place *places, uint32_t first, uint32_t out
         place->jump = far->jump;
 }
 
-/* Links each place to the place around. A place with a nearer end than a later one has no address
- * behind the later one. */
+/* Links each place to the place around. A later place with a further end hides an earlier place:
+ * the earlier place has no addresses behind the later one. */
 static int nest(struct symtab *symtab)
 {
     struct symbol_place *places = calloc(symtab->count, sizeof(*places));
@@ -284,7 +284,7 @@ static int nest(struct symtab *symtab)
     return 0;
 }
 
-/* The nearest place at or around this one that reaches beyond the address. */
+/* From a place outwards: the nearest place with an end beyond the address. */
 static uint32_t reaching_place(const struct symtab *symtab, uint32_t first, uint64_t svma)
 {
     const struct symbol_place *places = symtab->places;

@@ -32,8 +32,8 @@ struct symbol {
     uint64_t reach;  /* then: the furthest end of the symbols at the place so far */
 };
 
-/* The symbols at an address, by the index of the first one. Hostile tables have all symbols at one
- * place, or 100 000 places around each other: a lookup takes logarithmic time. */
+/* The symbols at an address, by the index of the first. In hostile tables all symbols are at a
+ * single place, or 100 000 places enclose each other: a lookup takes logarithmic time. */
 struct symbol_place {
     uint64_t reach; /* the furthest end */
     uint32_t outer; /* the nearest earlier place with a further end */

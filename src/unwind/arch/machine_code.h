@@ -52,7 +52,7 @@ enum code_fp {
     CODE_FP_FREE,    /* FP is the caller's, or holds any other value */
 };
 
-/* The frame of generated code that realigns SP at its entry. */
+/* The frame of generated code with an aligned SP from its entry on. */
 struct code_entry {
     uint64_t bytes;     /* below the return address, before SP is aligned; 0: no such entry */
     uint64_t alignment; /* a power of two */
@@ -111,8 +111,8 @@ struct machine_code {
     /* Whether a function may start behind these bytes: they are padding, or end a function. */
     bool (*may_end_function)(const uint8_t *bytes, size_t size);
     /* As instruction_bytes(). *may_start: whether a function may start at the instruction; on
-     * return, behind it: the instruction returns, jumps, calls (maybe a function that never
-     * returns), traps, or is padding behind such an instruction. */
+     * return, behind the instruction: a return, jump, call (maybe of a noreturn function), trap, or
+     * padding behind such an instruction. */
     size_t (*pass_instruction)(const uint8_t *bytes, size_t size, bool *may_start);
 
     /* bytes: from the start of the function up to the instruction. Follows the code in the order of
@@ -128,7 +128,7 @@ struct machine_code {
     enum code_fp (*fp_from_start)(const uint8_t *bytes, size_t size);
     /* The first entry in these bytes with a large frame and a realigned SP. */
     struct code_entry (*realigning_entry)(const uint8_t *bytes, size_t size);
-    /* bytes: from the instruction at svma on. Calls on another stack, between a load of SP and its
-     * restoration, have no effect. */
+    /* bytes: from the instruction at svma on. Calls on another stack, between the load and the
+     * restoration of SP, have no effect. */
     struct code_leave (*leave)(const uint8_t *bytes, size_t size, uint64_t svma);
 };

@@ -10,7 +10,7 @@ bool x86_64_is_callee_saved(uint32_t dwarf_number);
 struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size);
 
 /*
- * The way from an instruction to the end of its function, for generated code with an unknown start:
+ * The way from an instruction to the end of the function, for generated code with an unknown start:
  * SP moves by the same number of bytes on all ways, so the first return or jump in the order of
  * addresses states the distance to the return address:
  *

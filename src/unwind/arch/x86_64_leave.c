@@ -5,7 +5,7 @@
 /* SP on the way. */
 struct way {
     int64_t bytes;
-    bool is_away; /* SP is that of another stack */
+    bool is_away; /* SP is on another stack */
     bool is_lost;
 };
 

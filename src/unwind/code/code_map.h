@@ -22,9 +22,9 @@ struct code_place {
 struct generated_code {
     /* How the code of the runtime is entered. */
     bool (*find_entry)(void *context, uint64_t avma, struct code_entry *entry);
-    /* The way from an instruction to the end of its function. */
+    /* The way from an instruction to the end of the function. */
     bool (*find_leave)(void *context, uint64_t avma, struct code_leave *leave);
-    /* Whether the address is of generated code, and a call precedes it. */
+    /* Whether the address is in generated code; *is_behind_call: directly behind a call. */
     bool (*find_call)(void *context, uint64_t return_avma, bool *is_behind_call);
 };
 

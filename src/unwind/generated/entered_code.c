@@ -26,7 +26,7 @@ static uint64_t entry_sp(const struct code_map *map, const struct stack_frame *c
     return sp + code_image_machine(place.image)->cleanup_bytes(code, size);
 }
 
-/* Whether the word is behind a direct call, and of which function. */
+/* Whether the word is behind a direct call; *target_svma: the called function. */
 static bool find_call(const struct entry_search *s, uint64_t word, struct code_place *place,
                       uint64_t *target_svma)
 {
@@ -78,7 +78,7 @@ static bool is_of_file(const struct code_map *map, const struct stack_frame *cal
     return map->find(map->context, pc, &place) && place.image;
 }
 
-/* Whether the word is behind a call of a function that ends with a jump through a register. */
+/* Whether the function called before the word ends with a jump through a register. */
 static bool calls_generated_code(const struct entry_search *s, uint64_t word)
 {
     const uint64_t of_jumps = UINT64_C(3) << 62;
@@ -98,7 +98,7 @@ static bool calls_generated_code(const struct entry_search *s, uint64_t word)
     return found.is_known;
 }
 
-/* The return address of code that realigned SP at its entry. Two possible places: none. */
+/* The return address of code with an aligned SP from its entry on. Two possible places: none. */
 static struct caller find_realigned(const struct entry_search *s, const struct code_entry *entry)
 {
     struct caller caller = {.evidence = CALLER_NONE, .frame.is_return_address = true};

@@ -4,7 +4,7 @@
 enum {
     TAG_BITS = 3,
     TERMS_MAX = 1024, /* of a frame: Y registers (getYRef(), beam_asm.hpp) */
-    JUMPS_MAX = 8,    /* inside of a function, up to its end */
+    JUMPS_MAX = 8,    /* inside of a function, up to the end */
 };
 
 /* A word as the return address of the callee. */

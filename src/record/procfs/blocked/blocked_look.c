@@ -155,7 +155,7 @@ static struct offline_result walk_copies(const struct stack_look *s)
     return result;
 }
 
-/* Until the walk has all it needs of this stack. */
+/* Copies more of the stack until the walk ends inside of the copy. */
 static int copy_and_walk(const struct stack_look *s, struct remote_stack *stack,
                          struct offline_result *result)
 {
@@ -175,7 +175,7 @@ static int copy_and_walk(const struct stack_look *s, struct remote_stack *stack,
     return 0;
 }
 
-/* In a handler on an alternate stack, then also the stack that the signal has interrupted. */
+/* In a handler on an alternate stack, the interrupted stack follows. */
 static int take_stack(const struct stack_look *s)
 {
     struct blocked_looker *looker = s->looker;

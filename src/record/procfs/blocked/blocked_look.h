@@ -36,7 +36,7 @@ enum { LOOK_FRAMES_MAX = 1024 };
 
 struct blocked_looker {
     struct remote_stack stack;
-    struct remote_stack interrupted; /* by a signal, whose handler has a stack of its own */
+    struct remote_stack interrupted; /* by a signal with a handler on an alternate stack */
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;

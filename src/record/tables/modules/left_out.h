@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts files that were put off, each once: a file is mapped again and again, and its module may
- * be evicted meanwhile. */
+/* Counts left-out files once each: a file is mapped again and again, and the module may be evicted
+ * in between. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 
 #define LEFT_OUT_MAX 4096 /* later files are not counted */
 
-/* Files that were put off, a part of them or all: of other users in a recording of root for lack of
- * time or memory, and all others for lack of memory for unwind tables. */
+/* files: of other users in a recording of root, left out in whole or in part for lack of time or
+ * memory. tables: all other files, left out for lack of memory for unwind tables. */
 struct left_out {
     uint64_t files, tables;
 };
 
 struct left_out_files {
-    uint64_t seed; /* else a user could choose files of one place */
+    uint64_t seed; /* random: no user can choose files with colliding hashes */
     struct left_out counts;
     uint64_t keys[2 * LEFT_OUT_MAX]; /* hash table; 0: free */
 };

@@ -48,6 +48,6 @@ struct row_room *reading_budget_rule_room(struct reading_budget *budget);
 void reading_budget_hold(struct reading_budget *budget, struct known_module *module, size_t bytes);
 void reading_budget_drop(struct reading_budget *budget, const struct known_module *module);
 
-/* Count a file once, by the user that pays: a file without room for a module, or a part of it. */
+/* Count a file once, for the user with the budget: a file without room for a module, or a part. */
 void reading_budget_refuse(struct reading_budget *budget, const struct mapped_file *file);
 void reading_budget_leave_out(struct reading_budget *budget, const struct known_module *module);
