@@ -32,6 +32,7 @@ static void find_text(const struct elf_file *elf, struct module_bytes *bytes)
     bytes->text_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
+/* room_bytes: the rest of bytes_max of unwind_module_open_lazy(). */
 static int take_room(struct module_bytes *bytes, uint64_t needed_bytes, struct error *error)
 {
     if (needed_bytes > bytes->room_bytes)
@@ -90,6 +91,7 @@ static int read_by_header(const struct elf_file *elf, const struct elf_segment *
     return 0;
 }
 
+/* By the section header, or without section headers by PT_GNU_EH_FRAME. */
 static int read_eh_frame(const struct elf_file *elf, struct module_bytes *bytes,
                          struct error *error)
 {
@@ -125,6 +127,8 @@ static bool has_debug_frame(const struct elf_file *elf)
     return section && section->type != SHT_NOBITS;
 }
 
+/* A separate debug file has .debug_frame only: its .eh_frame is SHT_NOBITS. Go programs have
+ * neither section: their CFI is made from Go's own table of functions. */
 static int open_from(struct unwind_module **out, const struct elf_file *elf,
                      const struct elf_file *debug, struct module_bytes *bytes, struct error *error)
 {
@@ -163,6 +167,7 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
     return bytes.machine ? open_from(out, elf, debug, &bytes, error) : refuse_machine(elf, error);
 }
 
+/* Machine and .eh_frame_hdr first; open_from() frees the buffers if it fails. */
 static int open_by_header(struct unwind_module **out, const struct elf_file *elf,
                           const struct elf_file *debug, struct module_bytes *bytes,
                           struct error *error)
@@ -192,6 +197,7 @@ int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *e
     return open_by_header(out, elf, NULL, &bytes, error);
 }
 
+/* .debug_frame has no fixed address: relative addresses do not occur there. */
 static void use_section(struct cfi_index *index, const struct module_bytes *bytes,
                         bool is_debug_frame)
 {
@@ -206,7 +212,14 @@ static void use_section(struct cfi_index *index, const struct module_bytes *byte
             .machine = bytes->machine};
 }
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM. Three kinds of index:
+ *
+ *     lazy     by piece of code      .eh_frame_hdr lists the records of a piece
+ *     sparse   by address            .eh_frame_hdr leads to the record of an address
+ *     whole    all records           without a usable .eh_frame_hdr (-EBADMSG)
+ *
+ * .eh_frame_hdr does not list .debug_frame, so a lazy module with both sections has a whole index.
+ * Pieces keep the header; the other kinds free the header here. */
 static int make_index(struct unwind_module *module)
 {
     struct cfi_index *index = &module->index;

@@ -97,6 +97,8 @@ static bool sp_is_plausible(uint64_t before, uint64_t after, bool is_signal_fram
     return after > before || (after == before && is_in_register);
 }
 
+/* All rules refer to the callee's registers, so the caller's are collected apart; on failure, regs
+ * is unchanged. The caller's PC has the rule of the return address column: on aarch64, of lr. */
 static enum unwind_result apply_row(const struct full_row *full, struct full_regs *regs,
                                     const struct stack_view *stack,
                                     const struct unwind_machine *machine)
@@ -116,6 +118,7 @@ static enum unwind_result apply_row(const struct full_row *full, struct full_reg
         if (find_value(&row->regs[column], column, cfa, &frame, &caller.value[reg]))
             caller.known |= 1u << reg;
     }
+    /* Only the captured bytes can lack a saved return address. */
     if (!is_known(&caller, UNWIND_DWARF_PC))
         return return_rule->kind == CFI_OFFSET ? UNWIND_OFF_STACK : UNWIND_COMPLEX;
     if (!is_known(&caller, UNWIND_DWARF_SP))

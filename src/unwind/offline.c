@@ -55,6 +55,7 @@ static size_t put_known(const struct offline_walk *walk, const struct cached_wal
     return at;
 }
 
+/* Caches the walk from `first` on; joined: the cached rest of the walk, or NULL at the root. */
 static struct cached_walk *keep(const struct offline_walk *walk, const struct cached_frame *first,
                                 const struct cached_walk *joined, bool root_is_in_code)
 {
@@ -99,6 +100,8 @@ static enum offline_end if_whole(const struct offline_walk *walk, enum offline_e
     return walk->evidence == CALLER_GUESSED ? OFFLINE_GUESS : OFFLINE_NO_CFI;
 }
 
+/* interrupted_sp leads the reader of a live process to the interrupted stack: the bytes copied so
+ * far end with the alternate stack. */
 static struct offline_result result_of(const struct offline_walk *walk, size_t count,
                                        enum offline_end end, struct cached_walk *cached)
 {
@@ -127,7 +130,8 @@ static void note_unverified(struct offline_walk *walk, size_t place)
         walk->verified = place;
 }
 
-/* Frames of the result may exceed the room. */
+/* A round writes a frame, and steps to the caller. The walk ends at the root, outside of code, at
+ * a step that fails, or at a frame with a cached walk. Frames of the result may exceed the room. */
 static struct offline_result walk_up(struct offline_walk *walk, const struct offline_frames *frames)
 {
     const struct cached_frame first = frame_of(walk);

@@ -7,7 +7,8 @@ static bool is_mapped(const struct offline_map *map, uint64_t return_pc)
     return map->find(map->context, unwind_lookup_pc(return_pc, true), &mapping);
 }
 
-/* Derives an unknown FP from the CFA of the caller search: CFA = FP + 8n. */
+/* Derives an unknown FP from the CFA: CFA = FP + 8n by the rule, and the CFA is the SP of the
+ * caller found by the caller search. */
 static bool infer_plain_fp(const struct offline_map *map, const struct stack_view *stack,
                            uint32_t rule, struct stack_frame *frame)
 {

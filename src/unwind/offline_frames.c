@@ -19,6 +19,10 @@ static void reverse_frames(const struct offline_frames *frames, size_t start, si
         swap_frames(frames, start, end - 1);
 }
 
+/* Rotates the circular part, the oldest frame to the front, by three reversals in place:
+ *
+ *     leaf │ 7 8 5 6     reversed in halves: 8 7 6 5, then as a whole: 5 6 7 8
+ */
 size_t offline_frames_settle(const struct offline_frames *frames, size_t frame_count)
 {
     if (frame_count <= frames->max)

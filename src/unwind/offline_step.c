@@ -33,6 +33,7 @@ static uint64_t code_address(const struct offline_walk *walk, uint64_t pc)
     return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
 }
 
+/* Rules have 32-bit addresses relative to the module: code beyond 4 GiB has none. */
 static struct offline_place place_of(const struct offline_mapping *mapping,
                                      struct two_way_cache_key key)
 {
@@ -93,6 +94,7 @@ struct stack_frame offline_frame_of(const struct full_regs *full, bool is_return
     };
 }
 
+/* The registers that rows follow; all others are unknown. */
 static struct full_regs widen(const struct stack_frame *frame)
 {
     struct full_regs full = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
@@ -119,6 +121,7 @@ static struct caller search_caller(const struct offline_walk *walk, const struct
     return caller_search(&code, frame, walk->stack);
 }
 
+/* FP as the base of the CFA, or as the address of the saved FP. */
 static bool needs_fp(uint32_t rule)
 {
     enum row_kind kind = row_kind(rule);
@@ -199,6 +202,16 @@ static enum unwind_result step_by(struct offline_walk *walk, caller_search_in *s
     return caller.evidence == CALLER_IS_ROOT ? UNWIND_END : UNWIND_OK;
 }
 
+/*
+ * Out of code without CFI, by falling trust:
+ *
+ *     1 caller search           the function's code gives the place of the return address
+ *     2 stack of Erlang         the tags of words separate terms from return addresses
+ *     3 frame pointer           the caller must be code
+ *     4 code entered by a jump  the frame of the function that jumped
+ *
+ * A guess of the caller search yields to 4 alone: 2 and 3 are for code unknown to the search.
+ */
 static enum unwind_result step_without_cfi(struct offline_walk *walk, struct stack_frame *frame,
                                            bool *is_signal_frame)
 {
@@ -257,6 +270,8 @@ static bool is_first_of_stack(const struct offline_walk *walk, uint32_t rule,
     return caller_is_on_another_stack(&code, walk->stack, frame->regs.fp);
 }
 
+/* After a step by frame pointer on a machine where SP is lost then, rows cannot be applied, but the
+ * root is still recognized. */
 static enum unwind_result step_by_row(struct offline_walk *walk, const struct offline_place *place,
                                       struct stack_frame *frame, bool *is_signal_frame)
 {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* FDEs of malformed CIEs count as malformed. */
 static int collect_cies(struct cfi_index *index, uint8_t number)
 {
     const struct cfi_section *section = &index->sections[number];
@@ -61,6 +62,8 @@ static int add_entry(struct cfi_index *index, const struct cfi_record *record,
     return 0;
 }
 
+/* After all CIEs of the section: in .debug_frame, FDEs refer to any offset. Neighbours mostly share
+ * a CIE, so the last CIE comes first. */
 static int collect_fdes(struct cfi_index *index, uint8_t number, size_t first_cie)
 {
     const struct cfi_section *section = &index->sections[number];
@@ -149,6 +152,7 @@ const struct cfi_entry *cfi_index_find(const struct cfi_index *index, uint32_t r
     return &index->entries[low - 1];
 }
 
+/* Parses the record again: an entry of 16 bytes has neither encoding nor instructions. */
 bool cfi_index_walk(const struct cfi_index *index, const struct cfi_entry *entry,
                     struct cfi_walk *walk)
 {

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Encodings of addresses (DW_EH_PE_*): storage in the low four bits, base in the others. */
+/* Encodings of addresses (DW_EH_PE_*; Linux Standard Base Core, "DWARF Exception Header Encoding"):
+ * storage in the low four bits, base in the others. STORED_ABSOLUTE: as long as a pointer. */
 enum {
     STORED_ABSOLUTE = 0x00,
     STORED_ULEB128 = 0x01,
@@ -73,6 +74,7 @@ static bool is_cie_id(const struct cfi_section *section, uint64_t id, bool wide)
     return id == (wide ? UINT64_MAX : UINT32_MAX);
 }
 
+/* cie_offset of a hostile distance wraps around, to an offset where no CIE is found. */
 enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
                               struct cfi_record *record)
 {
@@ -106,7 +108,8 @@ enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
     return CFI_RECORD;
 }
 
-/* Skips the operands of letters without meaning here. */
+/* The letters: Linux Standard Base Core, "The .eh_frame section". S, B and G are newer. Skips the
+ * operands of letters without meaning here. */
 static void parse_augmentation(const struct cfi_section *section, const char *letters,
                                struct cursor *c, struct cfi_cie *cie)
 {
@@ -134,6 +137,8 @@ static void parse_augmentation(const struct cfi_section *section, const char *le
         c->failed = true;
 }
 
+/* Version 1: .eh_frame, and DWARF 2; 3: DWARF 3; 4: DWARF 4 and 5 (section 6.4.1). The return
+ * address register has a byte in version 1, and a ULEB128 in later versions. */
 int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record, struct cfi_cie *cie)
 {
     struct cursor *c = &record->body;
@@ -168,6 +173,7 @@ int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record, 
     return 0;
 }
 
+/* The range has the storage of an address, without a base: a size. */
 int cfi_parse_fde(const struct cfi_section *section, const struct cfi_cie *cie,
                   struct cfi_record *record, struct cfi_fde *fde)
 {

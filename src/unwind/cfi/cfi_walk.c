@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The interpreter of CFI instructions. Instructions change the current row; an instruction that
- * advances the address ends the row's range.
+ * advances the address ends the row's range. Opcodes: DWARF 5, section 7.24; meaning: 6.4.2.
  */
 #include "unwind/cfi/cfi.h"
 
@@ -42,9 +42,10 @@ enum {
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
     CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* has another meaning on other machines */
     CFA_GNU_ARGS_SIZE = 0x2e,
-    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f, /* obsolete: CFA_OFFSET_EXTENDED_SF */
 };
 
+/* Both: the cursor's flag ends reads, the walk's flag ends the rows. */
 static void fail(struct cfi_walk *walk)
 {
     walk->failed = true;
@@ -72,6 +73,7 @@ static void set_rule(struct cfi_walk *walk, uint64_t reg, enum cfi_rule_kind kin
         walk->row.regs[reg] = (struct cfi_rule){.kind = kind, .value = value};
 }
 
+/* To the rule at the end of the CIE's instructions. */
 static void restore_rule(struct cfi_walk *walk, uint64_t reg)
 {
     if (reg < UNWIND_DWARF_REGS)
@@ -128,6 +130,7 @@ static void set_cfa(struct cfi_walk *walk, uint64_t reg, int64_t offset)
     walk->row.cfa = (struct cfi_cfa){.reg = kept, .offset = offset};
 }
 
+/* DWARF 5, 6.4.2.2: valid only if the CFA is a register and an offset. */
 static void set_cfa_offset(struct cfi_walk *walk, int64_t offset)
 {
     if (walk->row.cfa.expression)
@@ -142,6 +145,7 @@ static void set_cfa_register(struct cfi_walk *walk, uint64_t reg)
     set_cfa(walk, reg, walk->row.cfa.offset);
 }
 
+/* With the rule of the CFA: gcc restores both behind an epilogue in the middle of a function. */
 static void remember(struct cfi_walk *walk)
 {
     if (walk->remembered == CFI_REMEMBERED_MAX)

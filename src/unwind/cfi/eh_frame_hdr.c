@@ -13,6 +13,7 @@ enum {
     PAGE_SHIFT = 12, /* half a dozen functions */
 };
 
+/* .eh_frame_hdr is of .eh_frame, the first section if there. */
 static bool find_table(struct fde_table *table, const struct cfi_index *index,
                        const struct buffer *header, uint64_t header_svma)
 {
@@ -71,6 +72,7 @@ static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
            ARRAY_COUNT_UP_TO(index->entries + first[0], first[1] - first[0], start, relative);
 }
 
+/* Starts and places only: records are read at the first lookup, by confirm(). */
 int eh_frame_hdr_fill(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
 {
     struct fde_table table;
@@ -187,6 +189,8 @@ int eh_frame_hdr_open(struct fde_table *table, const struct cfi_index *index,
     return find_table(table, index, header, header_svma) && is_in_order(table) ? 0 : -EBADMSG;
 }
 
+/* From the function at or before the range on, up to the first function behind: their records bound
+ * the gaps at both ends. */
 int eh_frame_hdr_list(const struct fde_table *table, struct cfi_index *index, uint32_t start,
                       uint64_t end)
 {

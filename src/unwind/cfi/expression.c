@@ -5,6 +5,7 @@
 
 #define DEPTH_MAX 32
 
+/* DWARF 5, 7.7.1. Meaning: 2.5.1. */
 enum {
     OP_DEREF = 0x06,
     OP_CONST1U = 0x08,
@@ -87,6 +88,7 @@ static void push_pick(struct evaluation *m, size_t from_top)
         push(m, m->values[m->depth - 1 - from_top]);
 }
 
+/* DW_OP_breg: the register's value and an offset. An unknown register fails the evaluation. */
 static void push_register(struct evaluation *m, uint64_t dwarf_number)
 {
     const struct full_regs *regs = m->frame->regs;
@@ -124,6 +126,7 @@ static void rotate(struct evaluation *m)
     push(m, second);
 }
 
+/* The distance counts from behind the operand. */
 static void jump(struct evaluation *m, bool taken)
 {
     int64_t distance = (int16_t)cursor_u16(&m->code);
@@ -154,7 +157,8 @@ static uint64_t shift_right_signed(int64_t value, uint64_t by)
     return (uint64_t)(value >> (by < 63 ? by : 63));
 }
 
-/* Binary operations. */
+/* Binary operations. Division and comparisons are signed (DWARF 5, 2.5.1.4 and 2.5.1.5); modulo is
+ * unsigned, as in libgcc (unwind-dw2.c). */
 static void combine(struct evaluation *m, uint8_t op)
 {
     uint64_t right = pop(m), left = pop(m);
@@ -319,6 +323,8 @@ static void execute(struct evaluation *m, uint8_t op)
     }
 }
 
+/* initial: the CFA, first value of expressions for registers (DWARF 5, 6.4.2.3). Backward jumps may
+ * loop, so all expressions of a step share the limit of operations. */
 bool expression_evaluate(const uint8_t *bytes, size_t size, const struct frame_state *frame,
                          const uint64_t *initial, uint64_t *value)
 {

@@ -141,6 +141,7 @@ bool code_place_is_sigreturn(const struct code_place *place, uint64_t svma)
     return code_image_machine(place->image)->is_sigreturn(code, size);
 }
 
+/* Without the bytes before svma, an address of a file in pieces counts as a return address. */
 bool code_place_is_returned_to(const struct code_place *place, uint64_t svma)
 {
     const uint8_t *code = code_image_before(place->image, svma, CODE_CALL_BYTES_MAX);
@@ -150,6 +151,8 @@ bool code_place_is_returned_to(const struct code_place *place, uint64_t svma)
            code_place_is_sigreturn(place, svma);
 }
 
+/* A call of an unknown target is plausible. A known target other than the callee is a guess only: a
+ * stale word, or a tail call that was not found. */
 static enum caller_evidence judge_call(struct call_target *target, const struct code_place *place,
                                        uint64_t svma)
 {

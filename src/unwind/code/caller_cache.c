@@ -2,7 +2,8 @@
 #include "unwind/code/caller_cache.h"
 
 enum { ENTRIES_MAX = 1 << 13 }; /* of each kind: 1 MiB together */
-/* A walk's share is four searches without a result; the first walks find nothing in the cache. */
+/* A walk's share is four searches without a result; the first walks find nothing in the cache, and
+ * may use AHEAD_BYTES_MAX beyond their share. */
 enum { WALK_BYTES = 64 << 10, AHEAD_BYTES_MAX = 1 << 20 };
 
 struct known_frame {

@@ -67,6 +67,8 @@ static struct caller try_far_place(struct search *s, uint64_t slot_avma)
     return try_place(s, slot_avma);
 }
 
+/* The first word behind a call of the callee; or, as a guess, the first word behind another
+ * call. */
 static struct caller scan(struct search *s)
 {
     struct caller guess = {.evidence = CALLER_NONE};
@@ -184,6 +186,8 @@ static struct caller try_named_starts(struct search *s, struct code_function fun
     return best;
 }
 
+/* The prologue gives the place for each possible start of the function. Without a plausible word
+ * there, all words above SP are tried, with the function's named start. */
 static struct caller search(struct search *s, const struct code_function *function)
 {
     struct caller caller = try_named_starts(s, *function);

@@ -23,6 +23,7 @@ void flow_close(struct flow *flow)
     flow->reached = NULL;
 }
 
+/* With the bytes inside of each instruction. */
 void flow_forget(struct flow *flow, size_t reached_before)
 {
     while (flow->reached_count > reached_before) {

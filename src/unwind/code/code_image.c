@@ -56,6 +56,7 @@ static void confirm_main(struct code_image *image)
     }
 }
 
+/* On failure, too, *out is to be closed. */
 static int make(struct code_image **out, const struct elf_file *elf)
 {
     const struct machine_code *machine = machine_of(elf);
@@ -231,6 +232,7 @@ bool code_image_entry_frame(const struct code_image *image, uint64_t start_svma,
     return frame->is_known;
 }
 
+/* return_bytes 0: the return address is at SP, as at the entry of the function. */
 bool code_image_leaves_by_register(const struct code_image *image, uint64_t start_svma)
 {
     size_t size;

@@ -127,6 +127,8 @@ static void follow_all(struct gap *gap, bool is_firm)
     }
 }
 
+/* A depth is the distance from SP or FP up to the return address in bytes, n of a rule the distance
+ * up to the CFA in words. */
 static uint32_t rule_of(const struct flow_state *state)
 {
     if (state->kind == FLOW_UNKNOWN)
@@ -174,6 +176,7 @@ static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
     return 0;
 }
 
+/* Bytes inside of an instruction have the rule of its first byte. */
 static int append_gap(const struct gap *gap, uint64_t base_svma, struct compiled_rows *out)
 {
     uint32_t rule = row_rule(ROW_NONE, ROW_FP_SAME, 0);
@@ -238,6 +241,8 @@ static bool has_start(const struct code_image *image, uint64_t start_svma, uint6
                                             function.start_svma >= start_svma);
 }
 
+/* Replaces rows of kind NONE by rows from code. A gap without the start of a function is padding,
+ * except at the start of the range: a function of the range before may go on there. */
 int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t start, uint64_t end,
                    struct compiled_rows *rows)
 {

@@ -15,6 +15,8 @@ int code_symbols_add(struct code_symbols *symbols, struct code_symbol symbol)
     return added ? 0 : -ENOMEM;
 }
 
+/* Of symbols at one address, the last gets the largest size: code_symbols_sized_part() begins
+ * there. */
 int code_symbols_sort(struct code_symbols *symbols)
 {
     struct code_symbol *items = symbols->items;
@@ -54,6 +56,7 @@ static bool has_name(const struct code_symbol *symbol, const struct code_name *n
            strcmp(symbol->name.text, name->text) == 0;
 }
 
+/* Linear: call_target.c counts the symbols as work of the search. */
 uint64_t code_symbols_find(const struct code_symbols *symbols, const struct code_name *name)
 {
     for (size_t i = 0; i < symbols->count; i++)

@@ -33,6 +33,7 @@ static bool holds(const struct code_tables *tables, uint64_t svma)
     return code_bytes_hold(tables->code, svma);
 }
 
+/* No name: outside of the table, empty, or longer than NAME_BYTES_MAX or the rest of all names. */
 static struct code_name name_at(struct code_tables *tables, const struct symbol_table *table,
                                 uint32_t offset)
 {
@@ -121,6 +122,8 @@ static void describe_slot(struct code_tables *tables, const struct symbol_table 
     slot->target_svma = sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
 }
 
+/* Relative relocations into code hold a function of the file; slots of PLT and GOT have a
+ * symbol. */
 static int add_slot(struct code_tables *tables, const struct symbol_table *table,
                     const Elf64_Rela *rela)
 {

@@ -165,6 +165,9 @@ static int add_tail_calls(struct function_starts *starts, const struct scan *sca
     return err;
 }
 
+/* In three passes, each by the starts found before: targets of calls are functions; a taken address
+ * without a start in between may be a label of its own function; targets of jumps are functions
+ * only with a start in between. */
 int function_starts_find(struct function_starts *starts)
 {
     struct scan scan = {0};

@@ -109,6 +109,8 @@ static void trim(struct compiled_rows *out, uint32_t start, uint64_t end)
         memmove(out->rows, out->rows + dropped, out->count * sizeof(*out->rows));
 }
 
+/* A function may begin before the range: its rows are compiled from its start on, then trimmed. A
+ * gap ends at the next entry, maybe behind the range. */
 int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
                  struct compiled_rows *out)
 {

@@ -41,6 +41,7 @@ uint64_t full_rows_refused(const struct full_rows *rows)
     return rows->refused;
 }
 
+/* A lookup of an average function costs less than it adds. */
 static void refill(struct full_rows *rows)
 {
     size_t room = rows->bytes_most - rows->bytes_left;

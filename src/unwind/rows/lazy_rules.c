@@ -31,6 +31,7 @@ static void hold_room(struct lazy_rules *lazy)
                       index->entry_count * sizeof(*lazy->of_entries));
 }
 
+/* For a new index: ranges and rows of the index before are dropped. */
 static int make_room(struct lazy_rules *lazy)
 {
     free(lazy->of_entries);
@@ -65,6 +66,8 @@ static uint32_t rule_of_kind(enum row_kind kind)
     return row_rule(kind, ROW_FP_SAME, 0);
 }
 
+/* Ranges are numbers of rows: the array moves as it grows. Rows are compiled apart first:
+ * append() would merge the first row with an equal last row of another entry. */
 static int compile(struct lazy_rules *lazy, size_t number)
 {
     const struct cfi_index *index = lazy->index;
@@ -98,7 +101,8 @@ static bool is_sound(const struct cfi_entry *entry)
     return entry->end > entry->start;
 }
 
-/* next: the entry behind the gap. */
+/* The entry function is a root without CFI, too: append_gap() of compile.c. Gaps around clone()'s
+ * system call follow from their neighbours. next: the entry behind the gap. */
 static uint32_t rule_in_gap(struct lazy_rules *lazy, size_t next, uint32_t relative)
 {
     const struct cfi_index *index = lazy->index;

@@ -20,6 +20,8 @@ struct row_buckets row_index_plan(uint32_t text_bytes)
     return buckets;
 }
 
+/* The first row of a bucket begins before or at the bucket's start. Rows are complete before the
+ * word: the sampler reads the word with acquire, and then the rows (unwind_find_in_table()). */
 void row_index_publish(uint64_t *words, struct row_buckets buckets, uint32_t piece,
                        const struct row *rows, size_t count, uint32_t first)
 {
