@@ -74,6 +74,8 @@ static int read_lines(struct symbols *symbols)
     return 0;
 }
 
+/* From the file itself, or else from the separate debug file; decompressed in advance if
+ * necessary. */
 static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
 {
     const struct elf_handle *handle =
@@ -111,6 +113,7 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
     return err;
 }
 
+/* Symbols first: code without a function in the debug info falls back on symbols. */
 static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
     int err = symtab_init(&symbols->symtab, config->needed, config->needed_count);
@@ -321,6 +324,9 @@ static const struct symbol *find_symbol(struct symbols *symbols, uint64_t svma)
     return is_behind ? NULL : symbol;
 }
 
+/* Best source first: a function of the debug info with its inlined calls, Go's table of functions,
+ * a symbol, the FDE. The line comes from the same unit, or from Go's table. The symbol is part of
+ * the result in any case. */
 int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result *result)
 {
     *result = (struct symbol_result){0};

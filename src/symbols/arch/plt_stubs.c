@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
+/* [endbr64] [bnd] jmp *slot(%rip), maybe before the push and jump of lazy binding. */
 static uint64_t slot_x86_64(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};

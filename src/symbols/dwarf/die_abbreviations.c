@@ -21,6 +21,8 @@ void die_abbreviations_free(struct die_abbreviations *abbreviations)
     free(abbreviations);
 }
 
+/* DWARF 5, 7.5.6, and GNU's forms for supplements. DW_FORM_ref_addr has the size of an address in
+ * DWARF 2, and of an offset since DWARF 3. */
 static uint32_t form_bytes(const struct die_abbreviations *abbreviations, uint64_t form)
 {
     switch (form) {
@@ -95,7 +97,7 @@ static bool add_step(struct die_abbreviations *abbreviations, struct die_abbrevi
     return true;
 }
 
-/* Up to a pair of zeros. */
+/* Up to a pair of zeros. The value of DW_FORM_implicit_const is here, not in the DIE. */
 static bool add_steps(struct die_abbreviations *abbreviations,
                       struct die_abbreviation *abbreviation, struct cursor *c)
 {
@@ -139,6 +141,7 @@ static bool add_abbreviation(struct die_abbreviations *abbreviations, uint64_t c
     return has_room;
 }
 
+/* DWARF 5, 7.5.3: declarations up to a code of 0. */
 struct die_abbreviations *die_abbreviations_read(struct cursor table, unsigned version,
                                                  uint8_t address_bytes, uint8_t offset_bytes)
 {
@@ -231,6 +234,7 @@ static void skip_form(const struct die_abbreviations *abbreviations, unsigned fo
     }
 }
 
+/* *sibling: 0 without DW_AT_sibling, and for a reference to another unit. */
 void die_abbreviation_skip(const struct die_abbreviations *abbreviations,
                            const struct die_abbreviation *abbreviation, struct cursor *c,
                            uint64_t *sibling)

@@ -61,6 +61,7 @@ Dwarf_Die die_parent_at(const struct unit_parents *unit, uint32_t index)
                        .cu = unit->die.cu};
 }
 
+/* A pass over the unit. open: the parents of the present DIE, outermost first. */
 static int read_unit(struct unit_parents *unit)
 {
     struct {

@@ -57,7 +57,7 @@ static struct cursor abbreviations_of(Elf *elf, const char *section_of_unit)
     return (struct cursor){0};
 }
 
-/* Distance from a unit's header to its DIE. */
+/* Distance from a unit's header to its DIE: DWARF 5, 7.5.1. */
 static Dwarf_Off header_bytes(unsigned version, uint8_t unit_type, uint8_t offset_bytes)
 {
     Dwarf_Off length_bytes = offset_bytes == 8 ? 12 : 4;
@@ -139,7 +139,8 @@ struct die_walk die_walk_start(const Dwarf_Die *unit)
     return walk;
 }
 
-/* Moves behind the DIE, or with `descend` to the first child. */
+/* Moves behind the DIE, or with `descend` to the first child. DW_AT_sibling is followed forward and
+ * inside of the unit only. */
 static bool step(struct die_walk *walk, bool descend)
 {
     const struct die_abbreviation *abbreviation =
@@ -158,6 +159,7 @@ static bool step(struct die_walk *walk, bool descend)
     return read_code(walk);
 }
 
+/* Without a usable DW_AT_sibling, a subtree is left out DIE by DIE. */
 bool die_walk_next(struct die_walk *walk, bool descend)
 {
     unsigned depth = walk->depth;

@@ -55,6 +55,7 @@ static Dwarf_Die key_of(const Dwarf_Die *die)
     return follow(die, DW_AT_abstract_origin);
 }
 
+/* Keys are addresses of DIEs: libdw keeps the debug info in place. */
 static struct function *find_or_add(struct functions *functions, const Dwarf_Die *key)
 {
     uint32_t index = intern_add(functions->keys, &key->addr, sizeof(key->addr));
@@ -82,6 +83,7 @@ static const char *string_attribute(Dwarf_Die *die, unsigned name)
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
+/* DW_AT_MIPS_linkage_name: compilers before DWARF 4. */
 static const char *linkage_name(Dwarf_Die *die)
 {
     const char *name = string_attribute(die, DW_AT_linkage_name);

@@ -114,6 +114,7 @@ struct format {
     size_t count;
 };
 
+/* DWARF 5, 6.2.4.1. A format has path, directory, and maybe MD5, size and time. */
 static struct format read_format(struct cursor *c)
 {
     struct format format = {.count = cursor_u8(c)};
@@ -150,6 +151,7 @@ static int read_list(struct line_table *table, struct cursor *c,
     return err;
 }
 
+/* Directories first: files refer to directories by number. */
 static int read_lists(struct line_table *table, struct cursor *c,
                       const struct line_sections *sections, bool is_64)
 {
@@ -174,6 +176,7 @@ static int read_numbers(struct line_table *table, struct cursor *c)
     return operations <= 1 ? 0 : -ENOTSUP;
 }
 
+/* The header ends where its own length states; the program follows, up to the end of the unit. */
 int line_header_read(struct line_table *table, const struct line_sections *sections,
                      uint64_t offset, const char *directory)
 {

@@ -18,6 +18,7 @@ struct machine {
     int err;
 };
 
+/* The registers at the start of each sequence: DWARF 5, table 6.4. */
 static void start_sequence(struct machine *machine)
 {
     machine->row = (struct line_row){.file = 1, .line = 1};
@@ -41,6 +42,7 @@ static void advance(struct machine *machine, uint64_t instructions)
     machine->row.svma += instructions * machine->table->instruction_bytes;
 }
 
+/* A special opcode advances address and line at once: DWARF 5, 6.2.5.1. */
 static void run_special(struct machine *machine, uint8_t opcode)
 {
     const struct line_table *table = machine->table;
@@ -88,10 +90,10 @@ static void run_standard(struct machine *machine, uint8_t opcode)
     case DW_LNS_set_column:
         machine->row.column = (uint32_t)cursor_uleb128(c);
         return;
-    case DW_LNS_const_add_pc:
+    case DW_LNS_const_add_pc: /* the address of special opcode 255, without a row */
         advance(machine, (255u - table->opcode_base) / table->line_range);
         return;
-    case DW_LNS_fixed_advance_pc:
+    case DW_LNS_fixed_advance_pc: /* in bytes, not in instructions */
         machine->row.svma += cursor_u16(c);
         return;
     default: /* statements, blocks, prologues; or opcodes of a later version */
@@ -101,6 +103,7 @@ static void run_standard(struct machine *machine, uint8_t opcode)
     }
 }
 
+/* Most tables are ordered: they need neither copy nor sort. */
 static bool are_ordered(const struct line_table *table)
 {
     for (size_t i = 1; i < table->row_count; i++)

@@ -85,6 +85,7 @@ static struct line_table *read_table(struct lines *lines, const struct line_sect
     return NULL;
 }
 
+/* Units may share a table: each is read once. */
 struct line_table *lines_of(struct lines *lines, Dwarf_Die *unit)
 {
     Dwarf_Attribute list;
@@ -126,6 +127,7 @@ const char *line_table_file(struct line_table *table, uint64_t index)
     return file->path;
 }
 
+/* The program runs at the first lookup, within the time of the file. */
 static int read_rows(struct line_table *table)
 {
     struct reading_clock *clock = table->clock;

@@ -69,6 +69,8 @@ static int close_until(struct spans *spans, const struct span **open, size_t *op
     return err;
 }
 
+/* A sweep by start address. open: the spans around the present address, the innermost last; its
+ * value holds up to its end, or up to the next start. */
 int spans_flatten(struct spans *spans)
 {
     spans->segment_count = 0;

@@ -141,6 +141,7 @@ static void open_split(struct unit *unit, struct functions *functions, struct sp
         source_paths_share_directory(functions->paths, unit->split->die.cu, unit->die.cu);
 }
 
+/* A split unit has the functions, its skeleton the lines. */
 int unit_read(struct unit *unit, struct functions *functions, struct splits *splits,
               struct reading_clock *clock)
 {
@@ -183,6 +184,7 @@ static uint32_t number_attribute(Dwarf_Die *die, unsigned name)
     return (uint32_t)value;
 }
 
+/* DW_AT_call_*: DWARF 5, 3.3.8.2. */
 struct position unit_call_site(struct unit *unit, uint32_t scope, struct source_paths *paths)
 {
     Dwarf_Die *die = &unit->scopes[scope].die;

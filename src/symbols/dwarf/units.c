@@ -23,7 +23,7 @@ static int compare_units(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* In the order of the file. */
+/* In the order of the file. Debug info without any unit is damaged. */
 static int list_units(struct units *units)
 {
     Dwarf_CU *cu = NULL;
@@ -46,6 +46,7 @@ static int list_units(struct units *units)
     return 0;
 }
 
+/* DWARF 5, 6.1.2. Ranges from address 0 on belong to dropped code. */
 static int add_aranges(struct units *units)
 {
     Dwarf_Aranges *aranges;
@@ -82,7 +83,8 @@ static int add_ranges_of_unit(struct units *units, uint32_t index)
     return err;
 }
 
-/* Adds the units without entries in .debug_aranges. */
+/* Adds the units without entries in .debug_aranges, which clang leaves out by default. At the first
+ * address without a unit. */
 static int complete(struct units *units)
 {
     units->is_complete = true;
@@ -113,6 +115,7 @@ int units_init(struct units *units, Dwarf *dwarf, struct splits *splits,
     return err;
 }
 
+/* Ascending: the section is inflated from start to end (partial_lines.h). */
 uint64_t *units_line_offsets(const struct units *units, size_t *count)
 {
     uint64_t *offsets = calloc(units->count + 1, sizeof(*offsets));

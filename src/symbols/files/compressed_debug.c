@@ -144,6 +144,8 @@ static int open_some(struct opening *opening, enum turn turn)
     return err;
 }
 
+/* In three turns: .debug_aranges and .debug_abbrev select the units of .debug_info, and then
+ * .debug_line may wait for the units' offsets. */
 int compressed_debug_open(struct compressed_debug *compressed, const struct elf_handle *from,
                           const uint64_t *needed, size_t needed_count)
 {
@@ -166,6 +168,7 @@ void compressed_debug_read_lines(struct compressed_debug *compressed, const uint
     close_file(compressed);
 }
 
+/* GDB manual, "MiniDebugInfo": .symtab of a stripped file, in an ELF file of its own. */
 int compressed_debug_open_debugdata(struct elf_handle *out, const struct elf_handle *from)
 {
     Elf_Scn *section = elf_handle_section(from->elf, ".gnu_debugdata");

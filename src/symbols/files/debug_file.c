@@ -48,6 +48,7 @@ int debug_file_open_fetched(struct elf_handle *out, const struct symbols_config 
     return path ? debug_file_open_if_same(out, path, id, id_bytes) : -ENOENT;
 }
 
+/* .gnu_debuglink holds the CRC of zlib (GDB manual, "Separate Debug Files"). */
 static bool has_crc(const struct elf_handle *handle, uint32_t needed)
 {
     unsigned char chunk[16384];
@@ -85,6 +86,8 @@ static int open_by_debuglink(struct elf_handle *out, const struct elf_handle *ha
     return err;
 }
 
+/* The build-id first: a comparison of 20 bytes, where .gnu_debuglink takes a checksum of the
+ * file. */
 int debug_file_open(struct elf_handle *out, const struct elf_handle *handle, const char *path,
                     const char *debug_directory)
 {

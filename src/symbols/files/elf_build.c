@@ -71,6 +71,8 @@ static int attach(const struct elf_build *build, struct elf_handle *handle)
     return err;
 }
 
+/* The image has headers and names alone: libelf opens the image, then gets the bytes of
+ * sections. */
 int elf_build_finish(const struct elf_build *build, struct elf_handle *out)
 {
     struct buffer file = {0};

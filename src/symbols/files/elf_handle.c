@@ -211,6 +211,7 @@ static bool is_in_file(const GElf_Shdr *section, size_t file_bytes)
             section->sh_size <= file_bytes - section->sh_offset);
 }
 
+/* Without any section despite a section table, the table itself is cut off. */
 bool elf_handle_is_truncated(const struct elf_handle *handle)
 {
     size_t file_bytes = 0, sections = 0;

@@ -63,7 +63,8 @@ static int keep_table(const struct partial_info *partial, struct writing *writin
     return 0;
 }
 
-/* Turns the bytes left out into an empty unit. */
+/* Turns the bytes left out into an empty unit: length, version, type, size of addresses, and offset
+ * 0 of abbreviations (DWARF 5, 7.5.1.1), then zeros, which are null entries. */
 static int write_empty(struct writing *writing)
 {
     uint64_t bytes = writing->at - writing->empty_from;
@@ -93,6 +94,7 @@ static int keep_unit(const struct partial_info *partial, struct writing *writing
     return keep_table(partial, writing, cursor_of(unit, LENGTH_BYTES + bytes));
 }
 
+/* Copies the unit at writing->at, or passes it by. The 64-bit format is read as a whole. */
 static int next_unit(const struct partial_info *partial, const struct partial_units *units,
                      struct writing *writing)
 {
@@ -112,6 +114,7 @@ static int next_unit(const struct partial_info *partial, const struct partial_un
     return elf_stream_read(writing->stream, NULL, bytes);
 }
 
+/* Reading ends behind the last needed unit: the rest is an empty unit. */
 static int write_units(const struct partial_info *partial, const struct partial_units *units,
                        struct writing *writing)
 {

@@ -46,7 +46,8 @@ static void add_range(struct pass *pass, struct partial_unit *unit, uint64_t sta
     pass->needed[behind].covers--;
 }
 
-/* The set of a unit: ranges up to a pair of zeros. */
+/* The set of a unit: ranges up to a pair of zeros. The first begins at a multiple of its size
+ * (DWARF 5, 6.1.2). */
 static int read_set(struct partial_units *units, struct pass *pass, struct cursor *aranges)
 {
     uint32_t bytes = cursor_u32(aranges);
@@ -70,6 +71,7 @@ static int read_set(struct partial_units *units, struct pass *pass, struct curso
     return 0;
 }
 
+/* Whether each needed address lies in a range. */
 static bool has_found_all(const struct pass *pass)
 {
     int64_t covers = 0;

@@ -70,6 +70,7 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
                                                                                          : 0;
 }
 
+/* In the unit header since DWARF 5; in an attribute before. */
 static uint64_t id_of(Dwarf_Die *unit)
 {
     Dwarf_Half version;
@@ -132,6 +133,8 @@ static void add_rest(struct elf_build *build, const struct splits *splits, const
         elf_build_add(build, name, (const uint8_t *)data->d_buf + offset, data->d_size - offset);
 }
 
+/* .debug_addr and .debug_ranges begin at the unit's own base here: the base is an attribute of the
+ * skeleton, which libdw does not find from this image. */
 static int build_image(struct splits *splits, Dwarf_Die *skeleton, struct split *split)
 {
     struct elf_build build = {0};

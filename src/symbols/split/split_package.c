@@ -21,7 +21,8 @@ const char *const split_section_names[SPLIT_SECTIONS] = {
 
 enum { KINDS = 9, NO_SECTION = -1 };
 
-/* Section kinds of version 2 and 5; both leave numbers out. */
+/* Section kinds by DW_SECT_*: version 2 is the GNU extension to DWARF 4, version 5 is DWARF 5
+ * (table 7.1). */
 static const int kinds_2[KINDS] = {NO_SECTION,        SPLIT_INFO, NO_SECTION,
                                    SPLIT_ABBREV,      SPLIT_LINE, NO_SECTION,
                                    SPLIT_STR_OFFSETS, NO_SECTION, NO_SECTION};
@@ -56,7 +57,16 @@ static void open_package(struct split_package *package, const struct split_packa
         (void)read_whole(package->file, ".debug_str.dwo", &package->strings);
 }
 
-/* Validated once against its own counts; the cursors are at its tables. */
+/* DWARF 5, 7.3.5.3:
+ *
+ *     version, columns, units, slots
+ *     signatures  [slots]            hash table: dwo_id of the unit
+ *     rows        [slots]            number of the unit's row, from 1; 0: a free slot
+ *     headings    [columns]          kind of section
+ *     offsets     [units][columns]
+ *     sizes       [units][columns]
+ *
+ * Validated once against its own counts; the cursors are at its tables. */
 struct index {
     const int *kinds;
     uint32_t columns, units, slots;
@@ -95,6 +105,7 @@ static uint32_t find_row(struct index *index, uint64_t dwo_id)
     return 0;
 }
 
+/* The unit's part of a section of the package. */
 static int read_part(const struct elf_file *elf, int kind, uint32_t offset, uint32_t size,
                      struct buffer sections[SPLIT_SECTIONS])
 {

@@ -8,7 +8,7 @@
 
 #include <dwarf.h>
 
-enum { RNGLISTS_HEADER_BYTES = 12 };
+enum { RNGLISTS_HEADER_BYTES = 12 }; /* of the 32-bit format: DWARF 5, 7.28 */
 
 struct list {
     const struct split *split;
@@ -60,7 +60,7 @@ static uint64_t indexed_address(struct list *list)
     return svma;
 }
 
-/* The next range; false at the end. */
+/* The next range; false at the end. DWARF 4, 2.17.3: a start of ~0 sets the base. */
 static bool next_4(struct list *list, Dwarf_Addr *start, Dwarf_Addr *end)
 {
     for (;;) {
@@ -77,6 +77,7 @@ static bool next_4(struct list *list, Dwarf_Addr *start, Dwarf_Addr *end)
     return true;
 }
 
+/* DWARF 5, 7.25. DW_RLE_end_of_list, and unknown entries, end the list. */
 static bool next_5(struct list *list, Dwarf_Addr *start, Dwarf_Addr *end)
 {
     for (;;) {

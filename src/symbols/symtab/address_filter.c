@@ -29,6 +29,8 @@ bool address_filter_has(const struct address_filter *filter, uint64_t svma, uint
     return filter->count == 0 || (index < filter->count && filter->gaps[index].svma < end);
 }
 
+/* A symbol without size ends at the next symbol: of those in a gap, only the last can hold the
+ * gap's address. */
 bool address_filter_keeps(struct address_filter *filter, uint64_t svma, uint64_t end, bool is_sized)
 {
     if (filter->count == 0)

@@ -124,6 +124,10 @@ static int add_stubs(struct symtab *symtab, struct stub_list *list)
     return err;
 }
 
+/* A stub jumps through a slot, and the relocation of the slot has the name:
+ *
+ *     .plt: jmp *slot(%rip) ──▶ slot ◀── .rela.plt, .rela.dyn ──▶ .dynsym
+ */
 int plt_add_symbols(struct symtab *symtab, Elf *elf)
 {
     GElf_Ehdr ehdr;

@@ -54,6 +54,7 @@ static uint64_t *section_ends(Elf *elf, size_t *count)
     return ends;
 }
 
+/* Global, weak, local; symbols without type (of assembly) behind all others. */
 static uint8_t rank_of(const GElf_Sym *sym)
 {
     unsigned bind = GELF_ST_BIND(sym->st_info);
@@ -139,6 +140,7 @@ static int open_table(struct table *table, Elf *elf, Elf_Scn *section)
     return 0;
 }
 
+/* Elf64_Sym and GElf_Sym are one type. */
 static bool read_symbol(const struct table *table, size_t i, GElf_Sym *sym)
 {
     if (!table->is_usual)
@@ -313,7 +315,7 @@ int symtab_finish(struct symtab *symtab)
     return err ? err : nest(symtab);
 }
 
-/* The better first. */
+/* The better first, as malloc before __libc_malloc. */
 static int compare_names(const void *left, const void *right)
 {
     const struct symbol *a = left, *b = right;
@@ -330,6 +332,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* At the first lookup there: few of the places are looked up. */
 static void order_place(struct symbol *first, size_t count)
 {
     if (first->is_ordered)

@@ -18,6 +18,7 @@ void symtab_files_close(struct symtab_files *files)
     elf_handle_close(&files->main);
 }
 
+/* Of a stripped file: .dynsym, and .gnu_debugdata for the functions missing there. */
 static int load_small_symtabs(struct symtab *symtab, struct symtab_files *files)
 {
     files->source = "dynsym";
@@ -32,6 +33,8 @@ static int load_small_symtabs(struct symtab *symtab, struct symtab_files *files)
     return err == -ENOENT ? 0 : err;
 }
 
+/* The first table counts: .symtab of the file, .symtab of the debug file, the small tables. Stubs
+ * have no symbols, so they are added in any case. */
 int symtab_load(struct symtab *symtab, struct symtab_files *files)
 {
     files->source = "symtab";
