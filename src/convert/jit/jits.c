@@ -188,6 +188,8 @@ static int read_files(struct jits *jits, uint32_t process, const char *dump_path
 /* Of most processes. */
 static struct jit_codes no_codes;
 
+/* Stored names first: the capture may be from another machine, or another process has the pid now.
+ * Else the jitdump, else the perf map. Processes with the same file share a source. */
 static int read_codes(struct jits *jits, uint32_t process, struct jit_process *jit)
 {
     struct jit_source *source = jit_sources_add(&jits->sources);
@@ -258,6 +260,8 @@ static void name_by_code(struct jits *jits, uint32_t address, const struct jit_c
         profile->symbols[symbol].since_ns = code->since_ns;
 }
 
+/* The code at the time of the sample, since runtimes reuse addresses. Without code the mapping
+ * names the address; without a mapping, the address stays a number. */
 uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t avma)
 {
     struct profile *profile = jits->profile;

@@ -151,6 +151,7 @@ static void take_counter(struct loader *loader, const struct perfdata_event *eve
                                                 .zero_ns = event->counter_zero_ns};
 }
 
+/* first_ns and last_ns: of all records with a time, also of those that no profile shows. */
 static int load_event(struct loader *loader, const struct perfdata_event *event)
 {
     if (event->time_ns && loader->first_ns == 0)
@@ -192,7 +193,8 @@ static int load_event(struct loader *loader, const struct perfdata_event *event)
     }
 }
 
-/* Decoded only now: the state at the record's time is complete. */
+/* Decoded only now: the state at the record's time is complete. Sums of waits, which perf adds at
+ * the end, get the last time. */
 static int load_record(void *context, const struct ordered_record *record)
 {
     struct loader *loader = context;

@@ -103,7 +103,9 @@ static int add(struct off_cpu *off_cpu, uint32_t index, enum off_cpu_leaf leaf, 
     return off_cpu->tasks->profile->failed ? -ENOMEM : off_cpu->handle(off_cpu->context, &sample);
 }
 
-/* The weight is the time off the CPU, the stack is from the stop. */
+/* The weight is the time off the CPU, the stack is from the stop. Two samples end to end: waiting,
+ * up to the wake-up, then runnable. Preempted threads, and threads without a recorded wake-up, have
+ * a single one. */
 static int start(struct off_cpu *off_cpu, uint32_t index, uint64_t time_ns)
 {
     struct off_cpu_thread *thread = index < off_cpu->count ? &off_cpu->threads[index] : NULL;
@@ -173,6 +175,7 @@ static int sched_switch(struct off_cpu *off_cpu, const struct perfdata_event *ev
     return next == PROFILE_NONE ? 0 : start(off_cpu, next, event->time_ns);
 }
 
+/* perf record --off-cpu writes a sample at the end of the wait, with its length as the weight. */
 int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample)
 {
     sample->time_ns -= sample->weight < sample->time_ns ? sample->weight : sample->time_ns;
@@ -194,6 +197,7 @@ int off_cpu_note_wait(struct off_cpu *off_cpu, const struct profile_sample *samp
     return 0;
 }
 
+/* Switches and wake-ups count even if the filter drops their samples. */
 bool off_cpu_needs(const struct off_cpu *off_cpu, enum event_role role)
 {
     return role == EVENT_SCHED_SWITCH || role == EVENT_WAKEUP ||

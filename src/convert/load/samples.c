@@ -130,6 +130,7 @@ static uint16_t cpu_of(const struct perfdata_event *event)
     return event->cpu < PROFILE_NO_CPU ? (uint16_t)event->cpu : PROFILE_NO_CPU;
 }
 
+/* The thread has the cgroup of its last sample. */
 static void note_cgroup(struct samples *samples, uint32_t thread, uint64_t id)
 {
     uint32_t path = cgroups_path(&samples->cgroups, id);
@@ -206,6 +207,7 @@ static int take_counts(struct samples *samples, const struct perfdata_event *eve
     return err;
 }
 
+/* Members of a group share the stack: has_call spares the second build. */
 int samples_take(struct samples *samples, const struct perfdata_event *event)
 {
     struct event *of = events_at(&samples->events, event->attr_index);

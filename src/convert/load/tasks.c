@@ -225,6 +225,7 @@ static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
     return copy_map(tasks, child, parent);
 }
 
+/* A new thread, or a new process with its main thread. */
 int tasks_fork(struct tasks *tasks, const struct perfdata_event *event)
 {
     int err = event->pid == event->parent_pid ? 0 : fork_process(tasks, event);
@@ -237,6 +238,7 @@ int tasks_fork(struct tasks *tasks, const struct perfdata_event *event)
     return 0;
 }
 
+/* The process ends with its last thread; a second record of the same exit changes nothing. */
 int tasks_exit(struct tasks *tasks, const struct perfdata_event *event)
 {
     uint32_t index = tasks_thread(tasks, event->pid, event->tid, event->time_ns);

@@ -171,6 +171,12 @@ static int cut_before(struct address_map *map, struct place *place, const struct
     return err;
 }
 
+/* The new mapping wins, as mmap() with MAP_FIXED does in the kernel:
+ *
+ *     before    ├──── a ────┤├─ b ─┤├─── c ───┤
+ *     new             ├────── n ──────┤
+ *     after     ├─ a ─┤├───── n ──────┤├─ c ──┤
+ */
 int address_map_add(struct address_map *map, const struct mapping *mapping)
 {
     if (mapping->end_avma <= mapping->start_avma)

@@ -84,6 +84,7 @@ static enum profile_category category_of(const struct module *module, const char
     return module->is_program ? PROFILE_USER : PROFILE_LIBRARY;
 }
 
+/* By path and build-id: a file replaced during the recording is another module. */
 uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
 {
     const char *path = path_of(event);
@@ -164,6 +165,8 @@ static void set_lib_name(struct modules *modules, const struct module *module)
                     : module->name;
 }
 
+/* A program run through a link (busybox, python3) is named after the link, unless run by several
+ * names. */
 void modules_set_program(struct modules *modules, uint32_t index, uint32_t name)
 {
     struct module *module = &modules->modules[index];
@@ -271,6 +274,7 @@ const struct code_image *modules_code(struct modules *modules, const struct mapp
     return module->code;
 }
 
+/* A lib is made for the first address in a module: mapped files without samples are left out. */
 uint32_t modules_lib(struct modules *modules, uint32_t index)
 {
     struct module *module = &modules->modules[index];

@@ -54,6 +54,7 @@ static enum side side_of_misc(uint16_t misc)
     }
 }
 
+/* Marks are PERF_CONTEXT_* of linux/perf_event.h: the addresses behind a mark are of its side. */
 static enum side side_of_marker(uint64_t marker)
 {
     switch (marker) {
@@ -294,11 +295,14 @@ static int push_chain(struct callchain *callchain, const struct perfdata_event *
     return err ? err : push_user(callchain, map, (struct ips){user.ips + 1, user.count - 1}, true);
 }
 
+/* An earlier sample had the same walk, and nothing but the walk: its call holds. */
 static bool is_known(const struct callchain *callchain)
 {
     return callchain->walk && callchain->walk->call;
 }
 
+/* In order of trust: the stack copy, unwound; LBR; the frame-pointer chain; the PC alone. A stack
+ * copy without registers of a 64-bit program leaves the PC, marked as truncated. */
 static int push_user_part(struct callchain *callchain, const struct perfdata_event *sample,
                           const struct perfdata_attr *attr, const struct address_map *map,
                           struct ips user)
@@ -320,6 +324,8 @@ static int push_user_part(struct callchain *callchain, const struct perfdata_eve
                : err;
 }
 
+/* Kernel part, then user part. CONTEXT_USER_DEFERRED and a cookie stand for a user part in a later
+ * record. */
 int callchain_build(struct callchain *callchain, const struct perfdata_event *sample,
                     const struct perfdata_attr *attr, const struct address_map *map)
 {

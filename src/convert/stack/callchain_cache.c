@@ -42,6 +42,8 @@ static uint64_t word_at(const struct perfdata_stack *stack, size_t index)
     return word;
 }
 
+/* 0 means no stack: the lowest bit is always set. Of two stacks with the same hash, one would
+ * get the call of the other; no file can provoke this without the key. */
 uint64_t callchain_cache_hash(const struct callchain_cache *cache,
                               const struct perfdata_stack *stack,
                               const struct perfdata_record *record)

@@ -72,6 +72,8 @@ static int hand_out(struct deferred *deferred, struct callchain *callchain,
                : deferred->handle(deferred->context, &waiting->sample);
 }
 
+/* All samples between two returns to user mode have the same user part: the latest leads to the
+ * others. */
 int deferred_resume(struct deferred *deferred, struct callchain *callchain,
                     const struct perfdata_event *event, const struct address_map *map)
 {

@@ -92,6 +92,8 @@ static struct offline_result unwind(struct sample_unwinder *unwinder, struct loo
     return offline_unwind_in(&in, regs, false, stack, &out);
 }
 
+/* The kernel's frame-pointer chain lacks the caller of a leaf function without a frame, whose
+ * return address is in the link register. */
 uint64_t sample_unwinder_leaf_caller(struct sample_unwinder *unwinder,
                                      const struct perfdata_event *sample,
                                      const struct address_map *map, uint64_t generation,

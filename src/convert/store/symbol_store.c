@@ -127,6 +127,7 @@ static int read_frames(struct symbol_store *store, struct stored_address *addres
     return 0;
 }
 
+/* Addresses ascend: steps, not absolute values; a step of 0 would be a second entry. */
 static int read_addresses(struct symbol_store *store, struct stored_lib *lib, struct cursor *c)
 {
     uint64_t svma = 0;
@@ -191,6 +192,7 @@ static int read_libs(struct symbol_store *store, struct cursor *c)
     return err;
 }
 
+/* magic, version, checksum of the rest; strings, functions, libs with their addresses. */
 static int read_all(struct symbol_store *store, struct cursor *c)
 {
     const uint8_t *magic = cursor_bytes(c, sizeof(SYMBOL_STORE_MAGIC) - 1);
@@ -282,6 +284,7 @@ bool symbol_store_find(const struct symbol_store *store, const struct stored_lib
     return give(store, find_address(store, lib, svma), result);
 }
 
+/* number: the address' place in the request of the worker, mostly its place in the answer, too. */
 bool symbol_store_find_at(const struct symbol_store *store, const struct stored_lib *lib,
                           size_t number, uint64_t svma, struct symbol_result *result)
 {

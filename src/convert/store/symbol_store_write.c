@@ -54,6 +54,7 @@ static void numbering_close(struct numbering *numbering)
     free(numbering->elements);
 }
 
+/* Numbers from 0, by first use: unused strings of the profile are not written. */
 static uint64_t number_of(struct numbering *numbering, uint32_t element)
 {
     if (numbering->numbers[element] == 0) {
@@ -258,6 +259,7 @@ static void put_all(const struct writer *writer, struct buffer *out)
             (uint32_t)crc32_z(crc32_z(0, NULL, 0), out->bytes + start, out->size - start));
 }
 
+/* before: the names stored in the capture so far; their segments stay, since files may be gone. */
 int symbol_store_write(const struct profile *profile, const struct symbol_store *before,
                        struct buffer *out)
 {

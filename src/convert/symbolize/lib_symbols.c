@@ -89,7 +89,8 @@ static void open_names(struct lib_symbols *symbols)
         named->libs[symbols->named_lib].category = PROFILE_LIBRARY;
 }
 
-static bool wants_names(const struct lib_symbols *symbols)
+/* Of a search for debug info alone, names of symbols do not count: the stored names remain. */
+static bool has_names(const struct lib_symbols *symbols)
 {
     return !symbols->only_debug_info || strcmp(symbols_source(symbols->symbols), "dwarf") == 0;
 }
@@ -97,7 +98,7 @@ static bool wants_names(const struct lib_symbols *symbols)
 void lib_symbols_open(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count)
 {
     symbols->err = open_symbols(symbols, wanted, wanted_count);
-    if (symbols->err == 0 && wants_names(symbols))
+    if (symbols->err == 0 && has_names(symbols))
         open_names(symbols);
 }
 
@@ -124,7 +125,7 @@ static bool is_expected(int err, const struct profile_lib *lib)
            (err == -ENOEXEC && lib->build_id_bytes == 0);
 }
 
-static void say_unnamed(const struct symbols *symbols, const char *path, struct buffer *out)
+static void note_unnamed(const struct symbols *symbols, const char *path, struct buffer *out)
 {
     const char *missing = symbols_missing_file(symbols);
     if (missing) /* an equal text for all files referring to the supplement: the note is added
@@ -156,7 +157,7 @@ void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
         buffer_printf(out, "%s: damaged debug info: lines, inlined calls and names may be missing",
                       path);
     else if (symbols->symbols && symbols_has_unnamed(symbols->symbols))
-        say_unnamed(symbols->symbols, path, out);
+        note_unnamed(symbols->symbols, path, out);
     buffer_u8(out, 0);
     symbols_close(symbols->symbols);
     symbols->symbols = NULL;

@@ -26,7 +26,8 @@ struct resolver {
     bool is_kernel_needed;
 };
 
-/* The stored names of a lib; NULL: none. */
+/* The stored names of a lib; NULL: none. Names are of a path and a build-id: the file may have been
+ * replaced. */
 static const struct stored_lib *stored_names(const struct resolver *resolver, uint32_t lib_id)
 {
     if (!resolver->store || lib_id == PROFILE_NONE)
@@ -83,6 +84,7 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
                           has_no_lines ? SYMBOLIZE_DEBUG_INFO : extent_of(resolver, lib));
 }
 
+/* A lib is a range of the order: its addresses are looked up together. */
 static int plan(struct resolver *resolver)
 {
     const struct profile *profile = resolver->profile;
@@ -208,6 +210,7 @@ static void resolve_all(struct resolver *resolver)
     profile_end_names(profile);
 }
 
+/* Workers read debug info while this process reads the kernel's symbols. */
 static int resolve(struct resolver *resolver)
 {
     struct profile *profile = resolver->profile;

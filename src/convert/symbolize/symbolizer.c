@@ -56,6 +56,7 @@ static struct symbolize_range *add_range(struct symbolizer *symbolizer, size_t f
     return range;
 }
 
+/* Ranges of a lib have equal shares, so the workers end at about the same time. */
 int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count,
                    enum symbolize_extent extent)
 {
@@ -341,6 +342,8 @@ static void make_jobs(struct symbolizer *symbolizer)
                 (struct symbolize_job){large + i, (small - i + jobs - 1) / jobs, jobs});
 }
 
+/* Downloads first: workers have no network. If the sandbox is required and missing, no file is
+ * read. */
 void symbolizer_start(struct symbolizer *symbolizer)
 {
     if (symbolizer->options->use_debuginfod)
@@ -352,6 +355,8 @@ void symbolizer_start(struct symbolizer *symbolizer)
     start_jobs(symbolizer);
 }
 
+/* Jobs that failed with several ranges run again with a range each: a crash on one file costs the
+ * names of this file alone. */
 void symbolizer_finish(struct symbolizer *symbolizer)
 {
     workers_finish(&symbolizer->pool);
