@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
+#include "elf/decompress.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -192,22 +193,42 @@ static int read_libs(struct symbol_store *store, struct cursor *c)
     return err;
 }
 
-/* magic, version, checksum of the rest; strings, functions, libs with their addresses. */
-static int read_all(struct symbol_store *store, struct cursor *c)
+/* Strings, functions, libs with their addresses. */
+static int read_tables(struct symbol_store *store, struct cursor *c)
 {
-    const uint8_t *magic = cursor_bytes(c, sizeof(SYMBOL_STORE_MAGIC) - 1);
-    uint32_t version = cursor_u32(c);
-    uint32_t checksum = cursor_u32(c);
-    if (c->failed || memcmp(magic, SYMBOL_STORE_MAGIC, sizeof(SYMBOL_STORE_MAGIC) - 1) != 0 ||
-        version != SYMBOL_STORE_VERSION ||
-        crc32_z(crc32_z(0, NULL, 0), c->bytes + c->at, cursor_left(c)) != checksum)
-        return -EBADMSG;
     int err = read_strings(store, c);
     if (err == 0)
         err = read_functions(store, c);
     if (err == 0)
         err = read_libs(store, c);
     return err ? err : c->failed ? -EBADMSG : 0;
+}
+
+static int read_compressed(struct symbol_store *store, struct cursor *c)
+{
+    uint64_t size = cursor_uleb128(c);
+    if (c->failed || size > SIZE_MAX)
+        return -EBADMSG;
+    struct buffer tables = {0};
+    int err = decompress_zlib(c->bytes + c->at, cursor_left(c), (size_t)size, &tables);
+    struct cursor inside = cursor_of(tables.bytes, tables.size);
+    if (err == 0)
+        err = read_tables(store, &inside);
+    buffer_free(&tables);
+    return err == -EFBIG ? -EBADMSG : err;
+}
+
+/* Magic, version, checksum of the rest; the tables. */
+static int read_all(struct symbol_store *store, struct cursor *c)
+{
+    const uint8_t *magic = cursor_bytes(c, sizeof(SYMBOL_STORE_MAGIC) - 1);
+    uint32_t version = cursor_u32(c);
+    uint32_t checksum = cursor_u32(c);
+    if (c->failed || memcmp(magic, SYMBOL_STORE_MAGIC, sizeof(SYMBOL_STORE_MAGIC) - 1) != 0 ||
+        (version != SYMBOL_STORE_VERSION && version != SYMBOL_STORE_PLAIN) ||
+        crc32_z(crc32_z(0, NULL, 0), c->bytes + c->at, cursor_left(c)) != checksum)
+        return -EBADMSG;
+    return version == SYMBOL_STORE_PLAIN ? read_tables(store, c) : read_compressed(store, c);
 }
 
 int symbol_store_parse(struct symbol_store **out, const void *bytes, size_t size)

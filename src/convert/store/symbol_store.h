@@ -7,7 +7,8 @@
  * all machines, each file's executable segments are stored beside its names (see
  * module_segments.h).
  *
- *     "RECNAMES"  u32 version  u32 CRC-32 of all that follows; then LEB128 numbers:
+ *     "RECNAMES"  u32 version  u32 CRC-32 of all that follows, size (LEB128), and as a zlib
+ *     stream of so many bytes, in LEB128 numbers:
  *     strings     count, {size, bytes}
  *     functions   count, {name, system name, file + 1, line}
  *     files       count, {path, build-id size and bytes, has segments, base svma,
@@ -18,8 +19,8 @@
  *                                 none: no name in the file
  *
  * Segments of code generated at run time (jits.h) are its pieces: {time, avma, bytes}. Names, paths
- * and source files are indices of strings. With another version, a wrong checksum, or an impossible
- * index or count, the section is ignored.
+ * and source files are indices of strings. Version 1 has no size and is not compressed. With
+ * another version, a wrong checksum, or an impossible index or count, the section is ignored.
  */
 #pragma once
 
@@ -30,7 +31,7 @@
 #include "symbols/symbols.h"
 
 #define SYMBOL_STORE_MAGIC "RECNAMES"
-enum { SYMBOL_STORE_VERSION = 1, SYMBOL_STORE_HEADER_BYTES = 16 };
+enum { SYMBOL_STORE_VERSION = 2, SYMBOL_STORE_PLAIN = 1, SYMBOL_STORE_HEADER_BYTES = 16 };
 
 struct stored_address {
     uint64_t svma;

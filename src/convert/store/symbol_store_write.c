@@ -242,17 +242,37 @@ static void put_strings(const struct writer *writer, struct buffer *out)
     }
 }
 
-static void put_all(const struct writer *writer, struct buffer *out)
+static void put_tables(const struct writer *writer, struct buffer *out)
 {
-    buffer_text(out, SYMBOL_STORE_MAGIC);
-    buffer_u32(out, SYMBOL_STORE_VERSION);
-    buffer_u32(out, 0); /* the checksum's place */
-    size_t start = out->size;
     put_strings(writer, out);
     put(out, writer->functions.count);
     buffer_append(out, writer->function_bytes.bytes, writer->function_bytes.size);
     put(out, writer->lib_count);
     buffer_append(out, writer->lib_bytes.bytes, writer->lib_bytes.size);
+}
+
+static void put_compressed(struct buffer *out, const struct buffer *tables)
+{
+    put(out, tables->size);
+    uLongf size = compressBound(tables->size);
+    uint8_t *room = buffer_room(out, size);
+    if (room && compress2(room, &size, tables->bytes, tables->size, Z_BEST_SPEED) == Z_OK)
+        out->size += size;
+    else
+        out->failed = true;
+}
+
+static void put_all(const struct writer *writer, struct buffer *out)
+{
+    struct buffer tables = {0};
+    put_tables(writer, &tables);
+    buffer_text(out, SYMBOL_STORE_MAGIC);
+    buffer_u32(out, SYMBOL_STORE_VERSION);
+    buffer_u32(out, 0); /* the checksum's place */
+    size_t start = out->size;
+    put_compressed(out, &tables);
+    out->failed |= tables.failed;
+    buffer_free(&tables);
     if (!out->failed)
         buffer_set_u32(
             out, start - sizeof(uint32_t),

@@ -3,8 +3,10 @@
 #include "../symbols/toolbox.h"
 #include "story.h"
 
+#include "base/containers/cursor.h"
 #include "base/files/io.h"
 #include "convert/store/symbol_store.h"
+#include "elf/decompress.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
@@ -383,11 +385,78 @@ static void a_changed_byte_or_a_missing_end_is_noticed(void **state)
     buffer_free(&bytes);
 }
 
+static void seal(struct buffer *bytes)
+{
+    uint32_t checksum = (uint32_t)crc32_z(0, bytes->bytes + SYMBOL_STORE_HEADER_BYTES,
+                                          bytes->size - SYMBOL_STORE_HEADER_BYTES);
+    buffer_set_u32(bytes, SYMBOL_STORE_HEADER_BYTES - 4, checksum);
+}
+
+/* Version 1: the same tables, not compressed. */
+static struct buffer plain_names(void)
+{
+    struct buffer packed = stored_names(), plain = {0};
+    struct cursor c = cursor_of(packed.bytes, packed.size);
+    cursor_skip(&c, SYMBOL_STORE_HEADER_BYTES);
+    uint64_t size = cursor_uleb128(&c);
+    buffer_append(&plain, packed.bytes, SYMBOL_STORE_HEADER_BYTES);
+    assert_int_equal(decompress_zlib(packed.bytes + c.at, packed.size - c.at, size, &plain), 0);
+    assert_true(plain.size > packed.size);
+    buffer_set_u32(&plain, strlen(SYMBOL_STORE_MAGIC), SYMBOL_STORE_PLAIN);
+    seal(&plain);
+    buffer_free(&packed);
+    return plain;
+}
+
+static void names_of_earlier_captures_are_read(void **state)
+{
+    (void)state;
+    struct buffer packed = stored_names(), plain = plain_names();
+    struct symbol_store *stores[2];
+    assert_int_equal(symbol_store_parse(&stores[0], packed.bytes, packed.size), 0);
+    assert_int_equal(symbol_store_parse(&stores[1], plain.bytes, plain.size), 0);
+    assert_true(stores[0]->address_count > 0);
+    assert_int_equal(stores[0]->address_count, stores[1]->address_count);
+    assert_int_equal(stores[0]->frame_count, stores[1]->frame_count);
+    for (size_t i = 0; i < stores[0]->frame_count; i++)
+        assert_string_equal(stores[0]->frames[i].name, stores[1]->frames[i].name);
+    for (size_t i = 0; i < 2; i++)
+        symbol_store_free(stores[i]);
+    buffer_free(&packed);
+    buffer_free(&plain);
+}
+
+/* A size that no stream of these bytes has. */
+static void wrong_sizes_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t sizes[][10] = {
+        {0x00}, {0x7f}, {0xff, 0xff, 0xff, 0xff, 0x0f}, {[0 ... 8] = 0xff, [9] = 0x01}};
+    struct buffer packed = stored_names();
+    struct cursor c = cursor_of(packed.bytes, packed.size);
+    cursor_skip(&c, SYMBOL_STORE_HEADER_BYTES);
+    cursor_uleb128(&c);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct buffer bytes = {0};
+        struct symbol_store *store;
+        size_t length = 1;
+        while (sizes[i][length - 1] & 0x80)
+            length++;
+        buffer_append(&bytes, packed.bytes, SYMBOL_STORE_HEADER_BYTES);
+        buffer_append(&bytes, sizes[i], length);
+        buffer_append(&bytes, packed.bytes + c.at, packed.size - c.at);
+        seal(&bytes);
+        assert_int_equal(symbol_store_parse(&store, bytes.bytes, bytes.size), -EBADMSG);
+        buffer_free(&bytes);
+    }
+    buffer_free(&packed);
+}
+
 /* With the checksum made right again, the content has to be checked itself. */
 static void hostile_content_does_no_harm(void **state)
 {
     (void)state;
-    struct buffer bytes = stored_names();
+    struct buffer bytes = plain_names();
     uint8_t *copy = malloc(bytes.size);
     assert_non_null(copy);
     srandom(1);
@@ -457,6 +526,8 @@ int main(void)
         cmocka_unit_test(a_capture_without_a_build_id_takes_the_file_that_was_there),
         cmocka_unit_test(the_vdso_is_named_when_it_is_this_kernels),
         cmocka_unit_test(a_changed_byte_or_a_missing_end_is_noticed),
+        cmocka_unit_test(names_of_earlier_captures_are_read),
+        cmocka_unit_test(wrong_sizes_are_refused),
         cmocka_unit_test(hostile_content_does_no_harm),
         cmocka_unit_test(names_that_cannot_be_used_are_looked_up_anew),
     };
