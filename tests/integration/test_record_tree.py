@@ -4,8 +4,10 @@
 import collections
 import gzip
 import json
+import re
 import statistics
 import struct
+import subprocess
 
 import rec
 
@@ -125,6 +127,19 @@ class Tree(rec.Case):
                 times.append(task.time_ns)
                 if task.kind in MAPPINGS and before:
                     self.assertGreaterEqual(task.time_ns, statistics.median(before))
+
+    def test_synthetic_frames_have_names_where_they_occur(self):
+        """In perf as well, which sorts records by time: the pages above all user addresses are mapped in time."""
+        for run in self.each_engine():
+            text = subprocess.run(["perf", "script", "-f", "-F", "ip,sym,dso", "-i", run.path()], check=True,
+                                  capture_output=True, text=True, timeout=120).stdout
+            modules = collections.Counter(re.findall(r"^\s+8(?:0000000[0-9a-f]{4})? .*?\((.*)\)$", text, re.MULTILINE))
+            self.assertGreater(modules.total(), 0)
+            self.assertEqual([name for name in modules if not name.startswith("[") or name == "[unknown]"], [])
+            with open(run.path(), "rb") as file:
+                content = file.read()
+            for name in ("[kernel]", "[exit]", "[lost]", "[truncated]"):
+                self.assertEqual(f"{name}\0".encode() in content, name in modules, name)
 
     def test_parents_are_in_the_tree(self):
         for run in self.each_engine():

@@ -35,7 +35,7 @@ static void write_child(struct sample_writer *samples, const struct unmet_child 
                               .start_ns = child->waited_ns,
                               .pid_fd = -1};
     memcpy(process.name, child->name, sizeof(process.name));
-    task_write_start(samples->file, &process, false, true);
+    task_write_start(samples->file, &process, false);
     sample_write_synthetic(samples, &process, child->pid, SYNTHETIC_NOT_FOLLOWED, child->rusage_ns,
                            child->waited_ns);
     task_write_exit(samples->file, &process, child->waited_ns);

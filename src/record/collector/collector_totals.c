@@ -39,7 +39,7 @@ static void write_silent_command(struct collector *collector, struct process *co
     const char *reason = exec_target_inspect(program, 0).reason;
     snprintf(command->name, sizeof(command->name), "%.15s", slash ? slash + 1 : program);
     command->start_ns = round_first_ns(&collector->round);
-    task_write_start(collector->config.writer, command, false, true);
+    task_write_start(collector->config.writer, command, false);
     summary->processes++;
     summary->threads++;
     record_add_not_followed(summary, command->pid, command->name,

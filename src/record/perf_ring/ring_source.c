@@ -73,7 +73,6 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                       .are_for_unwinders = options->raw_stacks};
     source->tasks = (struct ring_tasks){.maps = &source->maps,
                                         .samples = &source->samples,
-                                        .are_sampled = load_of(options) != RING_TASKS,
                                         .round = config->round,
                                         .end_fd = -1,
                                         .exclude_kernel = exclude_kernel,

@@ -106,8 +106,7 @@ void ring_tasks_start_program(struct ring_tasks *tasks, struct ring_process *pro
 {
     if (!process->is_in_file)
         add_namespace_pid(tasks, &process->process);
-    task_write_start(tasks->samples->file, &process->process, process->is_in_file,
-                     tasks->are_sampled);
+    task_write_start(tasks->samples->file, &process->process, process->is_in_file);
     tasks->samples->summary->processes += !process->is_in_file;
     process->is_in_file = process->is_started = true;
 }

@@ -38,7 +38,6 @@ struct ring_tasks {
     size_t executed_count, executed_capacity;
     struct ring_end *ends; /* owned */
     size_t end_count, end_capacity;
-    bool are_sampled;
     uint64_t lost;   /* samples of closed events */
     uint64_t cpu_ns; /* of the ended processes, while they were recorded */
     bool exclude_kernel;

@@ -133,7 +133,7 @@ static void start_in_file(struct handshake *handshake, struct process *process,
     uint64_t earlier_ns = 0;
     process->follows_exec =
         untracked_processes_take(handshake->untracked, process->pid, &earlier_ns) || before;
-    task_write_start(handshake->samples->file, process, process->follows_exec, true);
+    task_write_start(handshake->samples->file, process, process->follows_exec);
     if (!before)
         namespace_ids_add(&handshake->samples->summary->namespace_ids, process->pid,
                           process->stated_pid, process->start_ns);

@@ -16,6 +16,7 @@
 #include "record/launch/perf_event.h"
 #include "record/procfs/target_memory.h"
 #include "record/procfs/proc_maps.h"
+#include "record/sample/synthetic.h"
 #include "record/summary.h"
 #include "record/tables/maps/mapping_room.h"
 #include "wire/session.h"
@@ -89,12 +90,13 @@ struct process {
     struct proc_maps first_mappings; /* as read in the handshake; moved into the first request */
     struct process_map *map;         /* NULL until the first one arrives */
     uint64_t mapped_ns;              /* no record is dated earlier */
-    uint64_t unmapped_ns;            /* first thread end written before the first map; 0: none */
-    uint64_t map_generation;         /* of the latest published map */
-    uint32_t map_requests;           /* under way */
-    uint32_t waiting_count;          /* samples that wait for a map or for CFI */
-    uint64_t map_requested_ns;       /* time of the newest request */
-    uint32_t unknown_answered;       /* the slot's unknown_requested at the last look */
+    uint64_t synthetic_since_ns[SYNTHETICS]; /* synthetic frames in the file, see task_records.h */
+    uint64_t unmapped_ns;      /* first thread end written before the first map; 0: none */
+    uint64_t map_generation;   /* of the latest published map */
+    uint32_t map_requests;     /* under way */
+    uint32_t waiting_count;    /* samples that wait for a map or for CFI */
+    uint64_t map_requested_ns; /* time of the newest request */
+    uint32_t unknown_answered; /* the slot's unknown_requested at the last look */
     struct mapping_room mapping_room;
     uint64_t map_pause_ns; /* until the next request; grows while maps bring nothing new */
     /* Return addresses below each thread's start routine, innermost first; 0: no thread was sampled

@@ -100,7 +100,7 @@ void process_turn_untracked(struct process_watch *watch, struct process *process
     process->start_ns = watch->round->now_ns;
     if (proc_name(process->pid, 0, process->name) != 0)
         strcpy(process->name, "?");
-    task_write_start(watch->samples->file, process, true, true);
+    task_write_start(watch->samples->file, process, true);
     record_add_not_followed(watch->samples->summary, process->pid, process->name, reason);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/budget.h"
 #include "record/events/event_request.h"
+#include "record/sample/task_records.h"
 
 #include <string.h>
 
@@ -143,8 +144,12 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
     bool is_cpu = sample->event == RECORD_EVENT_CPU;
     if (writer->round->is_quiet)
         return;
-    if (!is_cpu || writer->main_row == RECORD_EVENT_CPU)
+    if (!is_cpu || writer->main_row == RECORD_EVENT_CPU) {
+        if (!record_are_user_frames(sample->frames, (uint32_t)sample->frame_count))
+            task_map_synthetic(writer->file, process, sample->frames, sample->frame_count,
+                               sample->time_ns);
         perfdata_write_sample(writer->file, sample);
+    }
     if (!is_cpu)
         return;
     process->account.seen_ns += sample->weight;

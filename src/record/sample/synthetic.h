@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Frames without code: CPU time without a stack, and marks in stacks. Each is a page just above all
- * user addresses, mapped under its name in every recorded process: every reader of rec.data shows
- * the name as the module.
+ * user addresses, mapped under its name in each process with such a frame: every reader of rec.data
+ * shows the name as the module.
  */
 #pragma once
 

@@ -17,24 +17,36 @@ struct perfdata_task task_record(const struct process *process, pid_t tid, pid_t
     };
 }
 
-static void write_synthetic_mappings(struct perfdata_writer *file, const struct process *process)
+/* Mappings of the program before are gone for readers after the COMM of the start. */
+static bool is_mapped(const struct process *process, enum synthetic kind, uint64_t time_ns)
 {
-    for (enum synthetic kind = 0; kind < SYNTHETICS; kind++) {
+    uint64_t since_ns = process->synthetic_since_ns[kind];
+    return since_ns && since_ns <= time_ns &&
+           (since_ns >= process->start_ns || time_ns < process->start_ns);
+}
+
+void task_map_synthetic(struct perfdata_writer *file, struct process *process,
+                        const uint64_t *frames, size_t count, uint64_t time_ns)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t kind = (frames[i] - SYNTHETIC_BASE) / SYNTHETIC_BYTES;
+        if (frames[i] < SYNTHETIC_BASE || kind >= SYNTHETICS || is_mapped(process, kind, time_ns))
+            continue;
         struct perfdata_mapping mapping = {
             .pid = (uint32_t)process->pid,
             .tid = (uint32_t)process->pid,
-            .time_ns = process->start_ns,
-            .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)kind,
+            .time_ns = time_ns,
+            .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * kind,
             .bytes = SYNTHETIC_BYTES,
             .protection = PROT_READ | PROT_EXEC,
             .path = synthetic_name(kind),
         };
         perfdata_write_mapping(file, &mapping);
+        process->synthetic_since_ns[kind] = time_ns;
     }
 }
 
-void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec,
-                      bool is_sampled)
+void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec)
 {
     struct perfdata_task task =
         task_record(process, process->pid, process->parent_pid, process->start_ns);
@@ -47,8 +59,6 @@ void task_write_start(struct perfdata_writer *file, const struct process *proces
     /* A COMM with the exec bit drops the copied mappings; for a forked child, all mappings are
      * written again. */
     perfdata_write_comm(file, &task, process->name, true);
-    if (is_sampled)
-        write_synthetic_mappings(file, process);
 }
 
 void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns)

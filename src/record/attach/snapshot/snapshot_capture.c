@@ -22,7 +22,7 @@ int snapshot_capture_open(struct snapshot_capture *capture, const struct snapsho
         return err;
     struct process process = {.pid = snapshot->pid, .start_ns = now_ns};
     memcpy(process.name, snapshot->name, sizeof(process.name));
-    task_write_start(capture->file, &process, false, true);
+    task_write_start(capture->file, &process, false);
     for (size_t i = 0; i < map->count; i++)
         mapping_record_write(capture->file, snapshot->pid, &map->mappings[i], now_ns);
     return 0;

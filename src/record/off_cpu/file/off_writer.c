@@ -110,7 +110,6 @@ static void take_program(struct off_writer *writer, const struct off_entry *entr
     if (!task)
         return;
     buffer_clear(&task->mappings);
-    task->frames = 0;
     task->program_ns = entry->time_ns;
 }
 

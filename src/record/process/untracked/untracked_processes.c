@@ -144,7 +144,7 @@ static void write_start(struct untracked_processes *untracked, struct untracked_
     process->executable_id = executable_id_of(process->pid);
     if (proc_name(process->pid, 0, process->name) != 0)
         strcpy(process->name, "?");
-    task_write_start(untracked->samples->file, process, false, true);
+    task_write_start(untracked->samples->file, process, false);
     untracked->samples->summary->processes++;
     untracked->samples->summary->threads++;
     uint64_t parents_id = item->parents_executable_id;
