@@ -50,6 +50,8 @@ static void settle_exec(struct accounting *accounting, struct process *process,
     process->account.seen_ns -= rest.after_ns; /* before start_cpu_ns */
 }
 
+/* CPU time before start_cpu_ns without a sample: the exec and the dynamic linking of this program
+ * and, after another program of the process, the end of that program. */
 void accounting_start(struct accounting *accounting, struct process *process,
                       struct process *before, uint64_t earlier_ns)
 {
@@ -117,7 +119,14 @@ static uint64_t slotless_ns(const struct accounting *accounting, const struct pr
     return periods < between_ns / period_ns ? periods * period_ns : between_ns;
 }
 
-/* Writes the CPU time without samples. */
+/*
+ * Writes the CPU time without samples as synthetic samples:
+ *
+ *     a sampling gap at the end       all [lost], with the cause
+ *     never sampled (ENGINE_NONE)     all [not followed]
+ *     up to the program's own end     [lost] in threads without a slot, the rest [between samples]
+ *     behind the program's own end    [exit], or [not followed] after an exec without a handshake
+ */
 static void close_account(struct accounting *accounting, struct process *process, uint64_t end_ns)
 {
     uint64_t rest_ns = cpu_account_gap_ns(&process->account);
@@ -150,6 +159,8 @@ void accounting_leave(struct accounting *accounting, struct process *process, ui
     close_account(accounting, process, time_ns);
 }
 
+/* The final figure, best first: passed on by the parent's wait, /proc of a zombie, the event's
+ * count. */
 void accounting_end(struct accounting *accounting, struct process *process, uint64_t end_ns)
 {
     uint64_t cpu_ns = rusage_ns(accounting, process);

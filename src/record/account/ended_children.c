@@ -6,7 +6,7 @@ void ended_children_note(struct ended_children *children, const struct ended_chi
     children->items[children->next++ % ENDED_CHILDREN_MAX] = *child;
 }
 
-void ended_children_bill(struct ended_children *children, const struct ended_child *child)
+void ended_children_set_rusage(struct ended_children *children, const struct ended_child *child)
 {
     for (size_t i = 0; i < ENDED_CHILDREN_MAX; i++) {
         struct ended_child *item = &children->items[i];

@@ -41,7 +41,7 @@ struct ended_children {
 void ended_children_note(struct ended_children *children, const struct ended_child *child);
 
 /* The CPU time of a child noted before. Without effect after the wait. */
-void ended_children_bill(struct ended_children *children, const struct ended_child *child);
+void ended_children_set_rusage(struct ended_children *children, const struct ended_child *child);
 
 /* The parent has waited for the child: forgets the entry. pid 0: for any child. False: there was
  * none. */

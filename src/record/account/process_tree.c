@@ -9,6 +9,7 @@
 #define GENERATIONS_MAX 64
 #define DESCENDANTS_MAX 4096
 
+/* GENERATIONS_MAX bounds the walk: a pid may be used again meanwhile. */
 static bool leads_to_command(const struct process_tree *tree, pid_t pid)
 {
     pid_t root_pid = load_relaxed(&tree->root_pid);
@@ -127,7 +128,7 @@ void process_tree_take_outside_end(struct process_tree *tree, const struct ended
                                    bool is_orphan)
 {
     if (!is_orphan) {
-        ended_children_bill(&tree->ended, ended);
+        ended_children_set_rusage(&tree->ended, ended);
         return;
     }
     ended_children_take(&tree->ended, ended->parent_pid, ended->pid);
@@ -185,6 +186,8 @@ static uint64_t subtree_ns(pid_t root_pid)
     return sum_ns;
 }
 
+/* What the kernel has not yet added to the rusage of the launcher: the live processes, and ended
+ * ones without a parent of the command. */
 uint64_t process_tree_live_ns(const struct process_tree *tree, bool command_runs)
 {
     uint64_t sum_ns = tree->detached_ns;

@@ -80,6 +80,7 @@ static uint64_t look_interval_ns(const struct process *process)
                                                                 : UNSEEN_LOOK_INTERVAL_NS;
 }
 
+/* Two suspicious looks in a row make the process blind; a look without suspicion starts over. */
 void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
 {
     if (process->engine == ENGINE_NONE || gaps->round->is_quiet)

@@ -28,8 +28,8 @@ static bool may_wait(const struct process_table *processes, const struct process
 }
 
 /* A child that executed several programs has several entries until they are removed. */
-static bool hand_over(struct process_table *processes, const struct process *waiter, pid_t pid,
-                      uint64_t rusage_ns)
+static bool pass_on(struct process_table *processes, const struct process *waiter, pid_t pid,
+                    uint64_t rusage_ns)
 {
     bool is_found = false;
     for (size_t i = 0; i < processes->live_count; i++) {
@@ -86,12 +86,14 @@ static void take(struct process_tree *tree, const struct process *waiter,
     pid_t pid = (pid_t)load_relaxed(&child->pid);
     if (pid == 0)
         pid = find_gone_child(tree->processes, waiter);
-    bool is_met = pid > 0 && hand_over(tree->processes, waiter, pid, rusage_ns);
+    bool is_met = pid > 0 && pass_on(tree->processes, waiter, pid, rusage_ns);
     is_met |= ended_children_take(&tree->ended, waiter->pid, pid);
     if (!is_met && pid > 0)
         note_unmet(tree, waiter, pid, rusage_ns);
 }
 
+/* The sampler counts first, then writes the entry, and its number last: a smaller number means that
+ * the entry is being written, a larger number that a later child has overwritten the entry. */
 void waited_children_take(struct process_tree *tree, struct process *waiter)
 {
     const struct process_memory *memory = waiter->memory->shared;

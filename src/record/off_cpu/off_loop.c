@@ -49,6 +49,7 @@ uint64_t off_loop_window_ns(const struct off_loop *loop)
     return ticks_ns > WINDOW_NS ? ticks_ns : WINDOW_NS;
 }
 
+/* Up to the look: later records may still lack an earlier one of another processor. */
 static uint64_t read_records(struct off_loop *loop)
 {
     struct ring_record record;
@@ -209,6 +210,8 @@ static bool go_idle(struct off_loop *loop)
     return is_on && is_idle(loop, monotonic_ns(), IDLE_TICKS);
 }
 
+/* Until the next tick; without work for ticks, until a record, the end of a process, or the
+ * window. */
 static void wait_for_work(struct off_loop *loop)
 {
     uint64_t due_ns = wait_tick_ns(&loop->waits.samples.ticks, loop->next_tick);

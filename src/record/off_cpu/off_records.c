@@ -43,6 +43,8 @@ static struct off_thread *thread_of(struct off_records *records, const struct ri
                                 record->time_ns);
 }
 
+/* IN ends the interval off the processor and OUT begins one; a wait begins with an OUT that is no
+ * preemption. */
 static void take_switch(struct off_records *records, const struct ring_record *record)
 {
     struct off_thread *thread = thread_of(records, record);

@@ -19,6 +19,7 @@
 #define FOREIGN_CUTS_MIN 2
 #define FOREIGN_CUTS_PARTS 100
 
+/* At the first process from outside: rings are locked memory, and most recordings need none. */
 static int open_source(struct outside *outside)
 {
     if (!outside->is_permitted)
@@ -105,6 +106,7 @@ int outside_adopt(struct outside *outside, struct attached target, uint64_t miss
     return 0;
 }
 
+/* Two incomplete stacks made by the program, and one in a hundred of all samples. */
 static bool has_deep_fibers(const struct process *process)
 {
     return process->engine == ENGINE_PERF_TRAP && !process->has_ended && !process->is_departing &&

@@ -145,6 +145,8 @@ int ring_attach_adopted(struct ring_source *source, struct attached target, bool
     return adopt(source, process);
 }
 
+/* In the file already, by the records of the sampler: neither process nor known threads count
+ * twice. */
 int ring_attach_taken_over(struct ring_source *source, const struct process *sampled,
                            uint64_t *cpu_ns)
 {
@@ -171,6 +173,8 @@ void ring_attach_forget(struct ring_source *source, pid_t pid)
         ring_process_end(&source->tasks.processes, process);
 }
 
+/* The events begin at the exec (enable_on_exec): the sampler of the program before counts up to
+ * there. */
 int ring_attach_awaiting(struct ring_source *source, struct attached target, bool is_in_file)
 {
     struct ring_process *process;

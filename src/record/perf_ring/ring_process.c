@@ -80,6 +80,7 @@ struct ring_process *ring_process_next(const struct ring_processes *processes,
     return i < RING_PROCESS_BUCKETS ? processes->buckets[i] : NULL;
 }
 
+/* Of the recorded threads, if -t chose threads; else of the process. */
 static uint64_t cpu_ns(const struct ring_process *process)
 {
     uint64_t sum_ns = 0;

@@ -323,6 +323,7 @@ uint64_t ring_source_fill_ns(const struct ring_source *source)
     return load == RING_SAMPLES || fill_ns < BURST_NS ? fill_ns : BURST_NS;
 }
 
+/* limit_ns bounds a round: one process may fill rings faster than stacks are walked. */
 static void take_copied(struct ring_source *source, uint64_t until_ns, uint64_t limit_ns)
 {
     const uint64_t begin_ns = monotonic_ns();

@@ -40,6 +40,7 @@ static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
     ring_tasks_start_program(tasks, process);
 }
 
+/* The first thread names the process; so does an exec by any thread. */
 static void take_name(struct ring_tasks *tasks, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);

@@ -85,6 +85,8 @@ static void add_namespace_tid(struct ring_tasks *tasks, const struct process *pr
                       namespace_ids_read(process->pid, tid), start_ns);
 }
 
+/* Written to the file at the first thread or sample only: a process may end during the
+ * attachment. */
 struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file)
 {
     struct proc_stat stat = {0};
@@ -117,6 +119,7 @@ void ring_tasks_start(struct ring_tasks *tasks, struct ring_process *process)
         ring_tasks_start_program(tasks, process);
 }
 
+/* The start must precede the record in the file: readers sort by time. */
 void ring_tasks_start_before(struct ring_tasks *tasks, struct ring_process *process,
                              uint64_t record_ns)
 {
@@ -158,6 +161,7 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
         ring_tasks_write_name(tasks, process, tid, name, start_ns);
 }
 
+/* The child has the parent's events, stack roots and map until its exec, as in the kernel. */
 struct ring_process *ring_tasks_add_child(struct ring_tasks *tasks, const struct ring_record *fork)
 {
     struct ring_process *parent = ring_process_find(&tasks->processes, (pid_t)fork->parent_pid);

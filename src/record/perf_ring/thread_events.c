@@ -40,6 +40,7 @@ static struct event_values read_event(int fd)
     return bytes > 0 ? values : (struct event_values){0};
 }
 
+/* The first `clocks` events of each group of `group` count CPU time, in ns. */
 static uint64_t count_of_events(const struct event_set *set)
 {
     uint64_t sum_ns = 0;
@@ -183,6 +184,7 @@ struct event_target {
     enum event_start start;
 };
 
+/* The filter comes before the enabling: no sample of a filtered tracepoint is in the ring. */
 static int open_sampler(const struct thread_events *events, const struct kernel_ring *ring,
                         const struct event_target *target)
 {
@@ -249,6 +251,7 @@ int system_events_open(const struct thread_events *events, struct event_set *set
     return open_samplers(events, set, &target);
 }
 
+/* As strict as a recording: an event with registers and stack, on this process. */
 int thread_events_probe(void)
 {
     const struct thread_events events = {

@@ -59,8 +59,8 @@ static void cpu_time_known_later_is_billed_until_the_wait(void **state)
     note(8, 1, 0);
     assert_true(ended_children_take(&children, 1, 8));
     for (pid_t pid = 7; pid <= 8; pid++)
-        ended_children_bill(&children, &(struct ended_child){pid, 1, 100});
-    ended_children_bill(&children, &(struct ended_child){7, 2, 50}); /* another parent's */
+        ended_children_set_rusage(&children, &(struct ended_child){pid, 1, 100});
+    ended_children_set_rusage(&children, &(struct ended_child){7, 2, 50}); /* another parent's */
     assert_int_equal(ended_children_orphan(&children, 1), 100);
 }
 

@@ -6,6 +6,7 @@
 /* The clock of the scheduler's account and that of the records differ by less. */
 enum { BACKDATED_MIN_NS = 100000 };
 
+/* A stack of threads: the newest waits are looked at first. */
 static void add_to_look(struct off_waits *waits, struct off_thread *thread)
 {
     if (thread->is_to_look || thread->is_left_out || waits->is_quiet)

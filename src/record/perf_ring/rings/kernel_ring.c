@@ -79,6 +79,7 @@ void kernel_ring_close(struct kernel_ring *ring)
     *ring = (struct kernel_ring){.fd = -1};
 }
 
+/* Pairs with the release of the kernel after it has written the record (linux/perf_event.h). */
 void kernel_ring_look(struct kernel_ring *ring)
 {
     ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
@@ -105,6 +106,7 @@ const uint8_t *kernel_ring_next(struct kernel_ring *ring, size_t *bytes)
     return ring->joined;
 }
 
+/* The kernel may overwrite the bytes before the tail from now on. */
 static void move_tail(struct kernel_ring *ring, uint64_t tail)
 {
     ring->tail = tail;

@@ -115,6 +115,7 @@ static const void *put(uint8_t **next, const void *part, size_t bytes)
     return bytes > 0 ? start : NULL;
 }
 
+/* The pointers of the record lead into the ring; those of the copy lead behind the copy. */
 static void store(struct stored_record *stored, const struct ring_record *record)
 {
     struct ring_record *copy = &stored->record;
@@ -192,6 +193,7 @@ static void drop_oldest(struct ring_backlog *backlog, struct backlog_queue *queu
     }
 }
 
+/* The record of the call before stays in place until here: its user reads the chunk. */
 const struct ring_record *ring_backlog_next(struct ring_backlog *backlog, uint64_t until_ns)
 {
     const struct stored_record *found = NULL;

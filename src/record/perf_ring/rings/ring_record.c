@@ -40,6 +40,8 @@ static void take_part(struct ring_record *record, const uint64_t *words, size_t 
     }
 }
 
+/* PERF_CONTEXT_* marks separate kernel and user part. The cast needs no copy: records, and all
+ * fields before, are multiples of 8 bytes. */
 static void read_callchain(struct cursor *c, struct ring_record *record)
 {
     uint64_t count = cursor_u64(c);
@@ -81,6 +83,8 @@ static void read_stack(struct cursor *c, struct ring_record *record)
     record->is_stack_full = copied_bytes == reserved_bytes;
 }
 
+/* The order of PERF_RECORD_SAMPLE (perf_event_open(2)) for the sample_type of event_attr.c: IP,
+ * TID, TIME, ID, PERIOD, CALLCHAIN, REGS_USER, STACK_USER. */
 static void read_sample(struct cursor *c, struct ring_record *record)
 {
     record->pc = cursor_u64(c);
@@ -156,6 +160,7 @@ bool ring_record_decode(struct ring_record *record, const uint8_t *bytes, size_t
     return !c.failed;
 }
 
+/* Rings are sorted by time each; the oldest record of all is at the tail of one of them. */
 struct kernel_ring *ring_record_oldest(struct kernel_ring *rings, size_t count, uint64_t until_ns,
                                        struct ring_record *first, size_t *first_bytes)
 {

@@ -74,6 +74,7 @@ static int open_rings(struct ring_set *set, const struct ring_demand *demand,
     return err;
 }
 
+/* A shortage of locked memory halves the rings of all processors: the opening starts again. */
 int ring_set_open(struct ring_set *set, const struct ring_demand *demand)
 {
     uint32_t list[PROCESSORS_MAX];

@@ -14,6 +14,8 @@ static bool take(const char **at, int base, uint64_t *number)
     return is_number;
 }
 
+/* /proc/PID/task/TID/syscall (proc(5)): "running", or number, six arguments, SP and PC; number -1
+ * without a system call, SP and PC 0 for threads of the kernel. */
 bool blocked_call_parse(struct blocked_call *call, const char *text)
 {
     *call = (struct blocked_call){.state = CALL_RUNNING};
@@ -30,6 +32,7 @@ bool blocked_call_parse(struct blocked_call *call, const char *text)
     return is_whole;
 }
 
+/* /proc/PID/task/TID/schedstat: ns on a processor, ns in a run queue, number of turns. */
 bool run_account_parse(struct run_account *account, const char *text)
 {
     const char *at = text;

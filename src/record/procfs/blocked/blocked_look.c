@@ -74,7 +74,7 @@ static void walk_from_clone(struct blocked_looker *looker, const struct look_pro
         *result = rest;
 }
 
-static bool wants_more(const struct offline_result *result, size_t copied_bytes)
+static bool needs_more(const struct offline_result *result, size_t copied_bytes)
 {
     switch (result->end) {
     case OFFLINE_ROOT:
@@ -170,7 +170,7 @@ static int copy_and_walk(const struct stack_look *s, struct remote_stack *stack,
         if (err || s->look->result == LOOK_TORN)
             return err;
         *result = walk_copies(s);
-        is_whole = !wants_more(result, stack->size);
+        is_whole = !needs_more(result, stack->size);
     }
     return 0;
 }
@@ -197,6 +197,8 @@ static enum look_result result_of(enum call_state state)
                                      : LOOK_STACK;
 }
 
+/* A turn between the first and the last read of the account means a torn look: the thread ran. The
+ * order of reads: account, system call, kernel stack, user stack, account. */
 struct blocked_look blocked_look(struct blocked_looker *looker, const struct look_process *process,
                                  const struct thread_files *files)
 {

@@ -110,6 +110,7 @@ int wait_functions_read(struct wait_functions *functions, const struct elf_file 
     return err;
 }
 
+/* The function separates locks from condition variables: both wait in futex(). */
 enum wait_kind wait_functions_find(const struct wait_functions *functions, uint64_t svma)
 {
     size_t i = ARRAY_COUNT_UP_TO(functions->functions, functions->count, start_svma, svma);
