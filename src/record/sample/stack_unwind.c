@@ -22,7 +22,7 @@ static bool is_due(const struct stack_unwinder *unwinder, const struct known_mod
            unwinder->round->now_ns >= load_relaxed(&module->pause_end_ns);
 }
 
-static void want_cfi(struct stack_unwinder *unwinder, struct known_module *module)
+static void request_cfi(struct stack_unwinder *unwinder, struct known_module *module)
 {
     if (!is_due(unwinder, module, &module->is_cfi_requested))
         return;
@@ -31,7 +31,7 @@ static void want_cfi(struct stack_unwinder *unwinder, struct known_module *modul
         store_relaxed(&module->is_cfi_requested, false);
 }
 
-static void want_code(struct stack_unwinder *unwinder, struct known_module *module)
+static void request_code(struct stack_unwinder *unwinder, struct known_module *module)
 {
     if (!is_due(unwinder, module, &module->is_code_requested))
         return;
@@ -43,12 +43,13 @@ static void want_code(struct stack_unwinder *unwinder, struct known_module *modu
 void stack_unwind_want(struct stack_unwinder *unwinder, const struct stack_walk *walk)
 {
     if (walk->needs_code)
-        want_code(unwinder, walk->unread);
+        request_code(unwinder, walk->unread);
     else
-        want_cfi(unwinder, walk->unread);
+        request_cfi(unwinder, walk->unread);
 }
 
-static void want_rows(struct stack_unwinder *unwinder, struct known_module *module, uint64_t svma)
+static void request_rows(struct stack_unwinder *unwinder, struct known_module *module,
+                         uint64_t svma)
 {
     uint64_t piece = (svma - module->base_svma) >> ROW_PIECE_SHIFT;
     if (piece >= module->piece_count || !is_due(unwinder, module, &module->is_requested[piece]))
@@ -84,9 +85,9 @@ static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out
     if (state == MODULE_UNREAD)
         note_unread(lookup->walk, module, false);
     if (state == MODULE_READ)
-        want_rows(lookup->unwinder, module, pc - mapping->bias);
+        request_rows(lookup->unwinder, module, pc - mapping->bias);
     if (state == MODULE_NO_ROOM)
-        want_cfi(lookup->unwinder, module);
+        request_cfi(lookup->unwinder, module);
     out->module = state != MODULE_UNREAD ? load_acquire(&module->unwind) : NULL;
     return true;
 }
@@ -113,7 +114,7 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
         return false;
     }
     if (state == MODULE_NO_ROOM)
-        want_code(lookup->unwinder, module);
+        request_code(lookup->unwinder, module);
     *place = (struct code_place){state == MODULE_READ ? module->code : NULL, mapping->bias};
     return true;
 }

@@ -109,11 +109,11 @@ static void what_is_not_taken_for_want_of_memory_is_asked_for_again(void **state
 {
     (void)state;
     at.answer = -ENOMEM;
-    want_cfi(&at.unwinder, &at.module);
+    request_cfi(&at.unwinder, &at.module);
     lead_through(MODULE_READ, 0);
     at.answer = 0;
     for (int i = 0; i < 2; i++) {
-        want_cfi(&at.unwinder, &at.module);
+        request_cfi(&at.unwinder, &at.module);
         lead_through(MODULE_READ, 0);
     }
     assert_int_equal(at.cfi, 2);
@@ -147,7 +147,7 @@ static void an_index_that_found_no_room_is_asked_for_again_after_a_pause(void **
 {
     (void)state;
     assert_ptr_equal(lead_through(MODULE_UNREAD, 0), &at.module);
-    want_cfi(&at.unwinder, &at.module);
+    request_cfi(&at.unwinder, &at.module);
     put_off(&at.module.is_cfi_requested);
     assert_null(lead_through(MODULE_NO_ROOM, 0)); /* samples do not wait for it */
     assert_int_equal(at.cfi, 1);

@@ -41,7 +41,7 @@ os.wait()
 """
 
 
-class Strangers(rec.Case):
+class Untracked(rec.Case):
     def record(self, *command, rec_options=(), **options):
         """An engine of the sampler alone."""
         return super().record(*command, rec_options=["--engine=timer", *rec_options], **options)

@@ -57,7 +57,7 @@ def children_cpu_ns():
     return (usage.ru_utime + usage.ru_stime) * 1e9
 
 
-class Bills(rec.Case):
+class Rusage(rec.Case):
     def assert_closed(self, run):
         """Everything was followed, so next to nothing may be in nobody's account, or in two."""
         self.assertNotIn(b"not recorded", run.stderr)
