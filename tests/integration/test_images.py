@@ -146,7 +146,7 @@ class Doctor(Target):
         limit = f"ulimit -n {50 * os.cpu_count()} && exec \"$0\" \"$@\""
         texts = [subprocess.run(["sh", "-c", limit, rec.REC, *words, "-p", str(target.pid)], capture_output=True, text=True,
                                 cwd=self.directory) for words in (["doctor"], ["-q", "--duration", "0.1", "-o", "rec.data"])]
-        sentence = rf"cannot record {target.pid} \(.*\): 1[0-9]{{2}} threads need a descriptor each for every processor"
+        sentence = rf"cannot record process {target.pid} \(.*\): 1[0-9]{{2}} threads need a descriptor each for every processor"
         self.assertRegex(texts[0].stdout, f"(?m)^rec -p +{sentence}")
         self.assertRegex(texts[1].stderr, sentence)
         self.assertEqual([text.returncode for text in texts], [0, 125])

@@ -126,7 +126,7 @@ class Watched(rec.Case):
     def test_a_recording_has_no_time_of_the_next_process(self):
         """Also where the process ends between its check and the opening of its events."""
         run = self.watch("record", "-q", "--duration", "1.5")
-        self.assertRegex(run.stdout, b"^True (0 0 |125 0 rec: cannot record [0-9]+ .process.: ended meanwhile)$")
+        self.assertRegex(run.stdout, b"^True (0 0 |125 0 rec: cannot record process [0-9]+ .process.: ended meanwhile)$")
         if run.stdout.startswith(b"True 0"):
             self.assertLess(run.count("cpu_billed_ns"), 10e6, run.summary)
 

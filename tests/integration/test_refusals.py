@@ -93,7 +93,7 @@ class Rules(rec.Case):
         self.assertIn(f"rec stacks     {sentence}\n", self.run_rec("doctor", "-p", pid, **how).stdout)
 
     def assert_refused(self, pid, reason, **how):
-        self.assert_not_recorded(pid, f"cannot record {pid} (attached): {reason}", **how)
+        self.assert_not_recorded(pid, f"cannot record process {pid} (attached): {reason}", **how)
         self.assert_not_read(pid, reason, **how)
 
     def test_user(self):

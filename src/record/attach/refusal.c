@@ -70,23 +70,24 @@ int refusal_explain_system(const struct own_rights *own, int err, struct error *
 int refusal_explain(const struct target_facts *facts, const struct own_rights *own, pid_t id,
                     int err, struct error *error)
 {
+    const char *kind = id == facts->pid ? "process" : "thread";
     switch (err) {
     case -EACCES:
     case -EPERM:
     case -ENOSYS:
-        return error_set(error, err, "cannot record %d (%s): %s", (int)id, facts->name,
+        return error_set(error, err, "cannot record %s %d (%s): %s", kind, (int)id, facts->name,
                          rule_of(own, facts, err).text);
     case -ESRCH:
-        return error_set(error, err, "cannot record %d (%s): ended meanwhile", (int)id,
+        return error_set(error, err, "cannot record %s %d (%s): ended meanwhile", kind, (int)id,
                          facts->name);
     case -EMFILE:
     case -ENFILE:
         return error_set(error, err,
-                         "cannot record %d (%s): %u threads need a descriptor each for every "
+                         "cannot record %s %d (%s): %u threads need a descriptor each for every "
                          "processor; raise the limit of open files (ulimit -Hn)",
-                         (int)id, facts->name, facts->threads);
+                         kind, (int)id, facts->name, facts->threads);
     default:
-        return error_set(error, err, "cannot record %d (%s): %s", (int)id, facts->name,
+        return error_set(error, err, "cannot record %s %d (%s): %s", kind, (int)id, facts->name,
                          strerror(-err));
     }
 }

@@ -35,8 +35,11 @@ static int is_runnable(const char *path)
 
 static int cannot(int status, const char *command, struct error *error)
 {
-    error_set(error, 0, status == 127 ? "%s: command not found" : "%s: cannot run: %s", command,
-              "permission denied, or not a program");
+    if (status == 126)
+        error_set(error, 0, "%s: cannot run: permission denied, or not a program", command);
+    else
+        error_set(error, 0, strchr(command, '/') ? "%s: no such file" : "%s: command not found",
+                  command);
     return status;
 }
 

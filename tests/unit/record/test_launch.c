@@ -116,9 +116,9 @@ static void a_path_is_taken_as_it_is(void **state)
     struct error error = {""};
     assert_int_equal(launch_find("second/both", path, &error), 0);
     assert_string_equal(path, "second/both");
-    refuses("./both", 127, "command not found");
+    refuses("./both", 127, "no such file");
     refuses("./first", 126, "cannot run");
-    refuses("./here/below", 127, "command not found");
+    refuses("./here/below", 127, "no such file");
     refuses("second/note", 126, "cannot run");
 }
 
