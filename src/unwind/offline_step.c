@@ -13,6 +13,7 @@
 #include "unwind/arch/arch.h"
 #include "unwind/module.h"
 #include "unwind/generated/entered_code.h"
+#include "unwind/generated/outside_frame.h"
 #include "unwind/generated/tagged_stack.h"
 #include "unwind/offline_fp.h"
 
@@ -241,6 +242,8 @@ static enum unwind_result step_without_cfi(struct offline_walk *walk, struct sta
         break;
     }
     result = step_by(walk, tagged_stack_caller, frame);
+    if (result == UNWIND_NO_ROW)
+        result = step_by(walk, outside_frame_caller, frame);
     if (result != UNWIND_NO_ROW)
         return result;
     result = step_by_frame_pointer(walk, frame);

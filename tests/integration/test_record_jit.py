@@ -110,6 +110,18 @@ class Made(rec.Case):
                 below_main = sum(weight for stack, weight in generated.items() if ";main;[truncated];" in stack)
                 self.assertGreater(below_main, 0.95 * sum(generated.values()))
 
+    def test_no_caller_is_left_out_at_the_entry_and_at_the_end_of_a_function(self):
+        """FP is the caller's before a frame is set up and behind its end: half of the samples of `inner`."""
+        for engine in ("perf-trap", "perf-ring"):
+            with self.subTest(engine=engine):
+                run = self.recorded(rec.target("jit_frames"), "short", "0.4", rec_options=[f"--engine={engine}"])
+                self.pids = [process["pid"] for process in run.info["processes"]]
+                below = {stack[stack.index("main") + 1:]: weight for stack, weight in run.stacks().items()
+                         if "inner" in stack and "[truncated]" not in stack}
+                self.assertEqual({stack[:3] for stack in below}, {("outer", "middle", "inner")})
+                self.assertGreater(sum(below.values()), 0.1 * sum(run.stacks().values()))
+                self.assertGreater(run.complete_percent(), 98, run.summary)
+
     def test_code_that_realigns_its_stack_at_its_entry_has_its_caller(self):
         """In the copies of perf-ring: the sampler itself follows frame pointers only."""
         run = self.recorded(rec.target("realigned_entry"), "1500", rec_options=["-q", "-F", "999", "--engine=perf-ring"])

@@ -7,12 +7,14 @@ enum {
     KNOWN_MOST = 1 << 14,
     ENTRY_BYTES = 16 << 10, /* the runtime's own code comes first */
     LEAVE_BYTES = 512,
+    FP_BYTES = 64, /* a prologue, or the end of an epilogue */
 };
 
 /* Keys of an address: the pid, and the kind of result. Address 0 has the entry of the runtime. */
 #define OF_ENTRY (UINT64_C(1) << 32)
 #define OF_LEAVE (UINT64_C(2) << 32)
 #define OF_CALL (UINT64_C(3) << 32)
+#define OF_FP (UINT64_C(4) << 32)
 
 struct known_code {
     struct two_way_cache_key key;
@@ -20,6 +22,10 @@ struct known_code {
         struct code_entry entry;
         struct code_leave leave;
         bool is_behind_call;
+        struct {
+            bool is_callers;
+            uint64_t return_bytes;
+        } fp;
     };
 };
 
@@ -105,10 +111,9 @@ static bool find_leave(void *context, uint64_t avma, struct code_leave *leave)
     return leave->kind != LEAVE_UNKNOWN;
 }
 
-static bool find_call(void *context, uint64_t return_avma, bool *is_behind_call)
+static bool look_for_call(const struct jit_code *code, const struct process_mapping *mapping,
+                          uint64_t return_avma, bool *is_behind_call)
 {
-    const struct jit_code *code = context;
-    const struct process_mapping *mapping = mapping_of(code, return_avma - 1);
     if (!mapping || return_avma - mapping->start_avma < CODE_CALL_BYTES_MAX)
         return false;
     const struct known_code *before = find(code, OF_CALL, return_avma);
@@ -127,5 +132,54 @@ static bool find_call(void *context, uint64_t return_avma, bool *is_behind_call)
     return true;
 }
 
-const struct generated_code jit_generated_code = {
-    .find_entry = find_entry, .find_leave = find_leave, .find_call = find_call};
+static bool find_call(void *context, uint64_t return_avma, bool *is_behind_call)
+{
+    const struct jit_code *code = context;
+    return look_for_call(code, mapping_of(code, return_avma - 1), return_avma, is_behind_call);
+}
+
+static bool is_returned_to(void *context, uint64_t avma)
+{
+    const struct jit_code *code = context;
+    const struct process_mapping *mapping =
+        code->map && unwind_machine_own()->code ? process_map_find(code->map, avma - 1) : NULL;
+    bool is_behind_call;
+    return look_for_call(code, mapping, avma, &is_behind_call) && is_behind_call;
+}
+
+static enum code_fp find_fp(void *context, uint64_t avma, uint64_t *return_bytes)
+{
+    const struct jit_code *code = context;
+    const struct process_mapping *mapping = mapping_of(code, avma);
+    if (!mapping)
+        return CODE_FP_SET;
+    const struct known_code *before = find(code, OF_FP, avma);
+    struct known_code known = {0};
+    if (before) {
+        known = *before;
+    } else {
+        const size_t size = bytes_up_to(avma, mapping->end_avma, FP_BYTES);
+        const uint8_t *bytes = read_code(code, avma, size);
+        if (!bytes)
+            return CODE_FP_UNKNOWN;
+        known.fp.is_callers =
+            unwind_machine_own()->code->has_callers_fp(bytes, size, &known.fp.return_bytes);
+        keep(code, OF_FP, avma, &known);
+    }
+    *return_bytes = known.fp.return_bytes;
+    return known.fp.is_callers ? CODE_FP_FREE : CODE_FP_SET;
+}
+
+bool jit_code_has_callers_fp(struct jit_code *code, uint64_t avma)
+{
+    uint64_t return_bytes;
+    const bool may_be =
+        code->map && code->map->jit_start_avma <= avma && avma < code->map->jit_end_avma;
+    return may_be && find_fp(code, avma, &return_bytes) == CODE_FP_FREE;
+}
+
+const struct generated_code jit_generated_code = {.find_entry = find_entry,
+                                                  .find_leave = find_leave,
+                                                  .find_call = find_call,
+                                                  .find_fp = find_fp,
+                                                  .is_returned_to = is_returned_to};

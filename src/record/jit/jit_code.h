@@ -16,3 +16,6 @@ struct jit_code {
 };
 
 extern const struct generated_code jit_generated_code;
+
+/* Whether the code of the process, generated at run time, has its caller's FP at an instruction. */
+bool jit_code_has_callers_fp(struct jit_code *code, uint64_t avma);

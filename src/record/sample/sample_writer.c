@@ -3,6 +3,7 @@
 
 #include "base/budget.h"
 #include "record/events/event_request.h"
+#include "record/jit/jit_code.h"
 #include "record/sample/task_records.h"
 
 #include <string.h>
@@ -158,6 +159,16 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
         writer->summary->cpu_kernel_ns += sample->weight;
 }
 
+/* FP, the caller's at the interrupted instruction, has led past the caller: no return address was
+ * where the code has it, or SP had left it behind. */
+static bool lacks_first_caller(struct sample_writer *writer, const struct walked_sample *sample)
+{
+    struct jit_code code = {&writer->jit, sample->process->pid, sample->map};
+    bool is_verified = sample->verified_from == 0 && sample->verified_to > 0;
+    return !is_verified && sample->frame_count > 1 &&
+           jit_code_has_callers_fp(&code, sample->frames[0]);
+}
+
 static void find_gap(struct sample_writer *writer, struct walked_sample *sample)
 {
     const struct jit_stack stack = {.pid = sample->process->pid,
@@ -166,7 +177,9 @@ static void find_gap(struct sample_writer *writer, struct walked_sample *sample)
                                     .count = sample->frame_count,
                                     .verified_from = sample->verified_from,
                                     .verified_to = sample->verified_to};
-    sample->before_gap = (uint32_t)jit_frames_before_gap(&writer->jit, &stack);
+    sample->before_gap = lacks_first_caller(writer, sample)
+                             ? 1
+                             : (uint32_t)jit_frames_before_gap(&writer->jit, &stack);
     if (sample->before_gap == 0)
         return;
     sample->is_complete = false;

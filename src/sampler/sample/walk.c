@@ -123,6 +123,20 @@ static bool is_searched(const struct walk *walk)
     return module && load_relaxed(&module->flags) & WIRE_MODULE_SEARCHED;
 }
 
+/* Whether FP may be the caller's: before a function saves FP and behind the restoration, its return
+ * address is at SP, and before it sets FP at SP + 8. The launcher judges by the code: a read here
+ * could fault, if the code may only be executed. */
+static bool may_be_outside_frame(const struct walk *walk)
+{
+    bool may_be = false;
+    for (uint64_t i = 0; walk->frame_count == 1 && i < 2; i++) {
+        uint64_t at = walk->regs.sp + 8 * i, word;
+        may_be |= at != walk->regs.fp + 8 && stack_load(&walk->stack, at, &word) &&
+                  unwind_find_module(walk->modules, walk->module_count, word - 1);
+    }
+    return may_be;
+}
+
 /* Code without CFI: follow a frame pointer to code. On a stack with only one page certain, the
  * frame pointer may lead to the next page (SBCL runs its program on such a stack). */
 static enum walk_end step_without_cfi(struct walk *walk, uint32_t rule)
@@ -136,7 +150,8 @@ static enum walk_end step_without_cfi(struct walk *walk, uint32_t rule)
         return walk->is_foreign ? WALK_SEARCH : WALK_NO_CFI;
     if (!unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
         return end_astray(walk);
-    if (walk->is_foreign && caller.fp == 0) /* maybe the coroutine's first frame */
+    bool may_be_first = walk->is_foreign && caller.fp == 0; /* of a coroutine */
+    if (may_be_first || may_be_outside_frame(walk))
         return WALK_SEARCH;
     walk->regs = caller;
     return WALK_ENDS;

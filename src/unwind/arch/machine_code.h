@@ -71,6 +71,8 @@ enum {
     CODE_CLEANUP_BYTES_MAX = 4, /* of an instruction that removes arguments */
 };
 
+#define CODE_NOT_ON_STACK (UINT64_C(1) << 62)
+
 struct machine_code {
     uint64_t function_alignment; /* by compilers */
     size_t register_jump_bytes;  /* of the shortest jump through a register */
@@ -131,4 +133,8 @@ struct machine_code {
     /* bytes: from the instruction at svma on. Calls on another stack, between the load and the
      * restoration of SP, have no effect. */
     struct code_leave (*leave)(const uint8_t *bytes, size_t size, uint64_t svma);
+    /* bytes: from the instruction on, in a function with frame pointers. True: FP is the caller's,
+     * not set up yet or restored; *return_bytes: from SP up to the return address, or
+     * CODE_NOT_ON_STACK. */
+    bool (*has_callers_fp)(const uint8_t *bytes, size_t size, uint64_t *return_bytes);
 };

@@ -21,3 +21,17 @@ struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size);
  *           ret                   the return address is at SP + 8
  */
 struct code_leave x86_64_leave(const uint8_t *bytes, size_t size, uint64_t svma);
+
+/*
+ * The instructions of a function with frame pointers where FP is the caller's:
+ *
+ *     PC ─▶ push %rbp           the return address is at SP
+ *     PC ─▶ mov %rsp, %rbp      at SP + 8
+ *           …                   at FP + 8
+ *           pop %rbp
+ *     PC ─▶ ret                 at SP
+ *
+ * From the instruction on, the function either sets FP up, or returns without a change of FP. Where
+ * lea sets FP up, behind further pushes, FP also points to the saved one.
+ */
+bool x86_64_has_callers_fp(const uint8_t *bytes, size_t size, uint64_t *return_bytes);

@@ -88,6 +88,72 @@ static bool find_end(const struct instruction *in, uint64_t end_svma, struct cod
     return leave->kind != LEAVE_UNKNOWN;
 }
 
+/* mov %rsp, %rbp and lea n(%rsp), %rbp. *fp_bytes: from SP up to the new FP. */
+static bool sets_fp(const struct instruction *in, int64_t *fp_bytes)
+{
+    *fp_bytes = 0;
+    if (!in->is_plain || !(in->rex & REX_W))
+        return false;
+    if (in->opcode == 0x89)
+        return x86_64_rm_is_register(in) && x86_64_rm(in) == RBP && x86_64_reg(in) == SP;
+    if (in->opcode == 0x8b)
+        return x86_64_rm_is_register(in) && x86_64_reg(in) == RBP && x86_64_rm(in) == SP;
+    return in->opcode == 0x8d && x86_64_reg(in) == RBP && x86_64_is_above(in, SP, fp_bytes);
+}
+
+/* Behind these, FP may be another: pop %rbp, leave, other writes of FP, calls, jumps, halts. */
+static bool may_change_fp(const struct instruction *in)
+{
+    const uint8_t opcode = in->opcode;
+    if (!in->is_plain)
+        return in->second == 0x0b || in->second == 0x05; /* ud2, syscall */
+    if (opcode == 0x58 + RBP)
+        return !(in->rex & REX_B);
+    if (opcode == 0x8b || opcode == 0x8d)
+        return x86_64_reg(in) == RBP;
+    if (opcode == 0x89)
+        return x86_64_rm_is_register(in) && x86_64_rm(in) == RBP;
+    return opcode == 0xc9 || opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb || opcode == 0xf4 ||
+           opcode == 0xcc || opcode == 0xff;
+}
+
+/* mov %rbx, %rsp: HotSpot's interpreter has popped FP and then the return address, and drops the
+ * callee's arguments before the jump to the caller. */
+static bool drops_arguments(const struct instruction *in)
+{
+    const bool is_wide = in->is_plain && (in->rex & REX_W);
+    if (!is_wide || (in->opcode != 0x89 && in->opcode != 0x8b) || !x86_64_rm_is_register(in))
+        return false;
+    const unsigned to = in->opcode == 0x89 ? x86_64_rm(in) : x86_64_reg(in);
+    const unsigned from = in->opcode == 0x89 ? x86_64_reg(in) : x86_64_rm(in);
+    return to == SP && from != RBP;
+}
+
+bool x86_64_has_callers_fp(const uint8_t *bytes, size_t size, uint64_t *return_bytes)
+{
+    struct way way = {0};
+    int64_t fp_bytes;
+    for (size_t at = 0; at < size && !way.is_lost && !way.is_away;) {
+        const struct instruction in = x86_64_decode(bytes + at, size - at);
+        const bool returns = in.is_plain && (in.opcode == 0xc3 || in.opcode == 0xc2);
+        if (in.bytes == 0)
+            break;
+        if (returns || sets_fp(&in, &fp_bytes)) {
+            const int64_t to_return = way.bytes + (returns ? 0 : fp_bytes + 8);
+            *return_bytes = (uint64_t)to_return;
+            return to_return >= 0;
+        }
+        *return_bytes = CODE_NOT_ON_STACK;
+        if (drops_arguments(&in))
+            return true;
+        if (may_change_fp(&in))
+            break;
+        step(&way, &in);
+        at += in.bytes;
+    }
+    return false;
+}
+
 struct code_leave x86_64_leave(const uint8_t *bytes, size_t size, uint64_t svma)
 {
     struct code_leave leave = {.kind = LEAVE_UNKNOWN};

@@ -42,6 +42,7 @@ static const struct machine_code code = {
     .fp_from_start = x86_64_fp_from_start,
     .realigning_entry = x86_64_realigning_entry,
     .leave = x86_64_leave,
+    .has_callers_fp = x86_64_has_callers_fp,
 };
 
 const struct unwind_machine unwind_x86_64 = {

@@ -26,6 +26,11 @@ struct generated_code {
     bool (*find_leave)(void *context, uint64_t avma, struct code_leave *leave);
     /* Whether the address is in generated code; *is_behind_call: directly behind a call. */
     bool (*find_call)(void *context, uint64_t return_avma, bool *is_behind_call);
+    /* CODE_FP_FREE: FP is the caller's at the instruction, and the bytes from SP up to the return
+     * address. CODE_FP_UNKNOWN: the code cannot be read. */
+    enum code_fp (*find_fp)(void *context, uint64_t avma, uint64_t *return_bytes);
+    /* Whether a call precedes the address, in generated code or in that of a file. */
+    bool (*is_returned_to)(void *context, uint64_t avma);
 };
 
 struct code_map {

@@ -518,6 +518,30 @@ static void a_circle_of_signal_frames_ends(void **state)
     assert_int_equal(found.stack.dropped, SAMPLER_WORDS_MAX - FRAMES_MAX);
 }
 
+/* The frame pointer leads to the root, from a function that NO_CFI is in; a word is at SP + 8 * place. */
+static uint8_t kind_with_word(uint64_t place, uint64_t word, uint64_t frame)
+{
+    const uint64_t sp = STACK_WORDS - 10;
+    memset(at.stack + sp, 0, 80);
+    at.stack[sp + frame] = 0;
+    at.stack[sp + frame + 1] = ROOT;
+    if (word)
+        at.stack[sp + place] = word;
+    interrupted_at(NO_CFI, address_of(sp), address_of(sp + frame));
+    return walk_and_read().header.kind;
+}
+
+static void a_return_address_where_no_frame_is_set_up_is_for_the_launcher(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_with_word(0, 0, 4), RECORD_STACK);
+    assert_int_equal(kind_with_word(0, 0xdead, 4), RECORD_STACK);
+    assert_int_equal(kind_with_word(0, NO_CFI + 5, 4), RECORD_COPY);
+    assert_int_equal(kind_with_word(1, NO_CFI + 5, 4), RECORD_COPY);
+    assert_int_equal(kind_with_word(2, NO_CFI + 5, 4), RECORD_STACK);
+    assert_int_equal(kind_with_word(0, 0, 0), RECORD_STACK); /* that of the frame itself */
+}
+
 static void a_full_ring_takes_no_record(void **state)
 {
     (void)state;
@@ -566,6 +590,7 @@ int main(void)
         TEST(a_damaged_map_leads_nowhere),
         TEST(a_register_that_a_callee_may_have_changed_is_not_used),
         TEST(a_circle_of_signal_frames_ends),
+        TEST(a_return_address_where_no_frame_is_set_up_is_for_the_launcher),
         TEST(a_full_ring_takes_no_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

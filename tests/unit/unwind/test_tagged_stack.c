@@ -52,7 +52,8 @@ static bool find_call(void *context, uint64_t return_avma, bool *is_behind_call)
     return return_avma - CODE < CODE_BYTES;
 }
 
-static const struct generated_code generated = {find_entry, find_leave, find_call};
+static const struct generated_code generated = {
+    .find_entry = find_entry, .find_leave = find_leave, .find_call = find_call};
 
 static struct caller find(struct fixture *f, uint64_t pc, bool is_return_address,
                           const uint64_t *words, size_t count, bool is_made_stack)

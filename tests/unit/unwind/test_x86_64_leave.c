@@ -84,6 +84,60 @@ static void other_ways_are_unknown(void **state)
                      LEAVE_UNKNOWN); /* and */
 }
 
+#define PUSH_FP 0x55
+#define SET_FP 0x48, 0x89, 0xe5
+#define POP_FP 0x5d
+
+static void assert_callers_fp(const uint8_t *bytes, size_t size, uint64_t return_bytes)
+{
+    uint64_t found = 1;
+    assert_true(x86_64_has_callers_fp(bytes, size, &found));
+    assert_int_equal(found, return_bytes);
+}
+
+static void before_the_frame_and_behind_it_fp_is_the_callers(void **state)
+{
+    (void)state;
+    assert_callers_fp(BYTES(PUSH_FP, SET_FP), 0);
+    assert_callers_fp(BYTES(SET_FP, CALL), 8);
+    assert_callers_fp(BYTES(0x48, 0x8b, 0xec), 8); /* mov, the other way */
+    /* endbr64; test of a flag, as V8 has it at its entries; mov %eax, -0x14000(%rsp), as HotSpot */
+    assert_callers_fp(BYTES(0xf3, 0x0f, 0x1e, 0xfa, PUSH_FP, SET_FP), 0);
+    assert_callers_fp(BYTES(0x41, 0xf6, 0x40, 0x0f, 0x01, 0x0f, 0x85, 0, 1, 0, 0, PUSH_FP, SET_FP),
+                      0);
+    assert_callers_fp(BYTES(0x89, 0x84, 0x24, 0, 0xc0, 0xfe, 0xff, PUSH_FP, SET_FP), 0);
+    /* push %rbp; push %r15; sub $0x10, %rsp; lea 0x18(%rsp), %rbp */
+    assert_callers_fp(
+        BYTES(PUSH_FP, 0x41, 0x57, 0x48, 0x83, 0xec, 0x10, 0x48, 0x8d, 0x6c, 0x24, 0x18), 0);
+    assert_callers_fp(BYTES(0x48, 0x83, 0xec, 0x10, 0x48, 0x8d, 0x6c, 0x24, 0x18), 0x10);
+    assert_callers_fp(BYTES(RET), 0);
+    assert_callers_fp(BYTES(0xc2, 8, 0), 0);
+    /* cmp 0x338(%r15), %rsp; ja …: the end of a function of HotSpot */
+    assert_callers_fp(BYTES(0x49, 0x3b, 0xa7, 0x38, 3, 0, 0, 0x0f, 0x87, 0, 1, 0, 0, RET), 0);
+    assert_callers_fp(BYTES(ADD_8, RET), 8); /* without a frame */
+    /* pop %rsi; mov %rbx, %rsp; jmp *%rsi */
+    assert_callers_fp(BYTES(0x5e, 0x48, 0x89, 0xdc, 0xff, 0xe6), CODE_NOT_ON_STACK);
+}
+
+static void in_the_frame_it_is_not(void **state)
+{
+    (void)state;
+    uint64_t bytes;
+    assert_false(x86_64_has_callers_fp(NULL, 0, &bytes));
+    assert_false(x86_64_has_callers_fp(BYTES(POP_FP, RET), &bytes));
+    assert_false(x86_64_has_callers_fp(BYTES(ADD_8, POP_FP, RET), &bytes));
+    assert_false(x86_64_has_callers_fp(BYTES(0xc9, RET), &bytes));                      /* leave */
+    assert_false(x86_64_has_callers_fp(BYTES(0x48, 0x8b, 0x6c, 0x24, 8, RET), &bytes)); /* a load */
+    assert_false(x86_64_has_callers_fp(BYTES(0xe9, 0, 1, 0, 0, PUSH_FP, SET_FP), &bytes));
+    assert_false(x86_64_has_callers_fp(BYTES(CALL, RET), &bytes));
+    assert_false(x86_64_has_callers_fp(BYTES(0x41, 0xff, 0xd2, RET), &bytes)); /* call *%r10 */
+    assert_false(x86_64_has_callers_fp(BYTES(0x0f, 0x0b, PUSH_FP, SET_FP), &bytes)); /* ud2 */
+    assert_false(x86_64_has_callers_fp(BYTES(0xcc, PUSH_FP, SET_FP), &bytes));
+    assert_false(x86_64_has_callers_fp(BYTES(0x48, 0x89, 0xec, RET), &bytes)); /* mov %rbp, %rsp */
+    assert_false(x86_64_has_callers_fp(BYTES(0x50, RET), &bytes));             /* below SP */
+    assert_false(x86_64_has_callers_fp(BYTES(PUSH_FP), &bytes));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +145,8 @@ int main(void)
         cmocka_unit_test(calls_on_another_stack_have_no_effect),
         cmocka_unit_test(jumps_state_their_targets),
         cmocka_unit_test(other_ways_are_unknown),
+        cmocka_unit_test(before_the_frame_and_behind_it_fp_is_the_callers),
+        cmocka_unit_test(in_the_frame_it_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
