@@ -152,6 +152,8 @@ static struct exec_target look_at_head(const char *path, const struct view *view
     return look_at_elf(path, view, fd);
 }
 
+/* Follows "#!" lines; the program at the end decides. Unreadable files have no reason against
+ * them. */
 struct exec_target exec_target_inspect(const char *path, pid_t pid)
 {
     struct view view = {.pid = pid, .rights = proc_rights_of(pid)};

@@ -43,6 +43,8 @@ static int cannot(int status, const char *command, struct error *error)
     return status;
 }
 
+/* As execvp(3): the first runnable file counts; status 126 if a file was found, but none can
+ * run. */
 int launch_find(const char *command, char path[4096], struct error *error)
 {
     if (strchr(command, '/')) {
@@ -148,6 +150,7 @@ static int cannot_run(const char *command, int err, struct error *error)
     return err == ENOENT ? 127 : 126;
 }
 
+/* The child waits for an order, so that its pid is known, and events are open, before the exec. */
 int launch_fork(struct launch *launch, const char *path, char *const *argv, char **environment,
                 struct error *error)
 {
@@ -175,6 +178,7 @@ int launch_fork(struct launch *launch, const char *path, char *const *argv, char
     return 0;
 }
 
+/* The exec closes the link (SOCK_CLOEXEC); errno comes through the link if the exec fails. */
 int launch_exec(struct launch *launch, const char *command, struct error *error)
 {
     const char order = ORDER_RUN;

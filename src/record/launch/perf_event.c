@@ -57,6 +57,8 @@ static int add_threads(struct perf_event *event, const char *path,
     return err;
 }
 
+/* New threads inherit the events, forked children do not (inherit_thread); an exec removes the
+ * events (remove_on_exec). */
 int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread,
                     const struct perf_event_config *config)
 {
@@ -77,6 +79,7 @@ void perf_event_enable(const struct perf_event *event)
         ioctl(event->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
+/* With the inherited events of threads created later. */
 uint64_t perf_event_count_ns(const struct perf_event *event)
 {
     uint64_t sum_ns = 0;

@@ -113,6 +113,7 @@ static void look_at_namespaces(const struct pid_namespaces *namespaces, struct i
         identity->pid_for_parent = ids[depth - 1];
 }
 
+/* Cheapest first: the stated pid is right outside of namespaces; a list of /proc comes last. */
 bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join_request *request,
                             struct identity *identity)
 {

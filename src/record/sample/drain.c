@@ -163,7 +163,8 @@ static const enum record_loss loss_of_event[EVENT_LOSSES] = {
     [EVENT_LOST_AWAY] = RECORD_LOST_AWAY,
 };
 
-/* Adds the growth of the thread's counters to the summary. */
+/* Adds the growth of the thread's counters to the summary. The slot is memory of the target: only
+ * differences are used, and lost time is at most the time of the recording. */
 static void take_counters(struct drain *drain, struct thread *thread)
 {
     struct record_summary *summary = drain->samples->summary;
@@ -208,6 +209,7 @@ static void drain_thread(struct drain *drain, size_t i)
         thread_table_forget(drain->threads, i);
 }
 
+/* New threads first, so that their records of this round are read in this round. */
 void drain_all(struct drain *drain)
 {
     for (size_t i = 0; i < drain->processes->live_count; i++)
@@ -226,6 +228,7 @@ void drain_process(struct drain *drain, struct process *process)
             drain_thread(drain, i);
 }
 
+/* The end of the bucket with the percentile: buckets are ranges of ticks (handler_bucket_end()). */
 uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent)
 {
     uint64_t total = 0, seen = 0;

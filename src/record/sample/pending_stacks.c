@@ -122,6 +122,7 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
     return FINISHED;
 }
 
+/* misses of the summary: CPU samples that the sampler could not finish itself. */
 static enum outcome finish_copy(struct pending_stacks *pending, const struct raw_sample *raw,
                                 const struct process_map *map, enum patience patience)
 {
@@ -178,6 +179,7 @@ static uint16_t kind_of(const struct raw_sample *raw)
     return header.kind;
 }
 
+/* WAITS_NO_LONGER writes every sample: frames without CFI or map end the stack. */
 static enum outcome finish(struct pending_stacks *pending, const struct raw_sample *raw,
                            const struct process_map *map, enum patience patience)
 {
@@ -280,6 +282,8 @@ static bool try_to_finish(struct pending_stacks *pending, struct pending_stack *
     return false;
 }
 
+/* In the order of arrival; `bytes` is freed once no sample is left, since records are kept by
+ * offset. */
 void pending_finish(struct pending_stacks *pending, bool force)
 {
     size_t kept = 0;

@@ -66,6 +66,10 @@ static bool lay_out(const struct stack_copy *copied, struct buffer *room)
     return true;
 }
 
+/* Two views: leaf and middle from SP on, and the root at the stack's end:
+ *
+ *     SP ├─ leaf ─┤├─ middle: single words ─┤   not copied   ├─ root ─┤ end
+ */
 bool stack_copy_view(const struct stack_copy *copied, struct buffer *room,
                      struct stack_copy_view *stack)
 {

@@ -73,6 +73,10 @@ uint64_t tsc_clock_advance(struct tsc_clock *clock)
     return now.ns;
 }
 
+/* By the segment around the counter's value:
+ *
+ *     first ─────────── average ─────────── previous ──── latest ── extrapolated ─▶
+ */
 uint64_t tsc_to_ns(const struct tsc_clock *clock, uint64_t ticks)
 {
     uint64_t span_ticks = clock->latest.ticks - clock->previous.ticks;

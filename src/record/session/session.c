@@ -57,6 +57,7 @@ int session_set_size(int fd, size_t bytes)
     return err;
 }
 
+/* Sealed: no target can shrink the memory and kill rec by SIGBUS (memfd_create(2)). */
 static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, void **memory)
 {
     int made = memfd_create(name, MFD_ALLOW_SEALING);
@@ -157,6 +158,7 @@ void session_close(struct session *session)
     *session = (struct session){.tables_fd = -1, .requests_fd = -1, .own_files = -1};
 }
 
+/* Samplers stop once the heartbeat is older than STALE_S. */
 void session_beat(struct session *session)
 {
     store_relaxed(&session->tables->header.heartbeat_ticks, arch_ticks());

@@ -45,6 +45,7 @@ struct compiler {
     uint64_t maps;            /* requested; by the thread that requests */
 };
 
+/* The link of the last element, or the head, gets the job. */
 static void push(struct job_queue *queue, struct job *job)
 {
     struct job **place = queue->first ? &queue->last->next : &queue->first;
@@ -229,6 +230,7 @@ int compiler_request_map(struct compiler *compiler, const struct map_target *tar
     return 0;
 }
 
+/* The job is a user of the module: no eviction before the job has run. */
 static int request_of_module(struct compiler *compiler, struct known_module *module,
                              enum job_kind kind, uint32_t piece)
 {

@@ -221,6 +221,7 @@ static bool is_other_program(const struct process *process, uint64_t executable)
 }
 
 /* Detects the execve() of a program without a sampler by a recorded process. */
+/* perf-ring takes the process over; without perf-ring, the rest of its life is [not followed]. */
 static void check_executable(struct untracked_processes *untracked, struct process *process)
 {
     uint64_t executable = executable_id_of(process->pid);

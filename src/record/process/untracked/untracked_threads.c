@@ -71,6 +71,8 @@ static uint64_t write_time(struct untracked_threads *untracked, struct process *
     return weight_ns;
 }
 
+/* Kernel time has a mark of its own, and user time is lost, after the time that a thread takes to
+ * claim a slot. */
 static void look_at(struct untracked_threads *untracked, struct process *process,
                     struct untracked_thread *thread)
 {

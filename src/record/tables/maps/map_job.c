@@ -89,6 +89,8 @@ static int resolve(struct module_cache *modules, struct process_map *map, struct
     return err;
 }
 
+/* unload_count and the time are read before the mappings: code unloaded in between makes the map
+ * old. */
 void map_job_run(struct map_job *job, struct module_cache *modules)
 {
     uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);

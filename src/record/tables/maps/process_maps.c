@@ -31,6 +31,8 @@ static bool inherit(struct proc_maps *mappings, const struct proc_mapping *mappi
     return place != NULL;
 }
 
+/* For a forked child: no read of /proc, unless the parent has unloaded code since its map was
+ * read. */
 bool process_maps_inherit(const struct process *parent, struct proc_maps *mappings)
 {
     const struct process_slot *slot = process_slot(parent);
@@ -156,6 +158,7 @@ static void publish(struct process *process, struct process_map *map)
     map->described_count = described;
 }
 
+/* Maps change without a new read when the CFI of a module was read meanwhile. */
 void process_maps_publish_rows(struct process_maps *maps)
 {
     uint32_t read = compiler_modules_read(maps->compiler);

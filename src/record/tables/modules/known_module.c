@@ -28,6 +28,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Where stacks may end: in the C library and musl's loader anywhere (start of threads), in a
+ * program in _start, in static and Go programs anywhere. */
 static void find_root(struct known_module *module)
 {
     const char *name = base_name(module->path);
@@ -150,6 +152,7 @@ bool known_module_has_rows(const struct known_module *module)
            (module->is_searched || unwind_module_fdes(module->unwind) > 0);
 }
 
+/* A linker may write the same inode again: the time of modification shows this. */
 bool known_module_is_current(const struct known_module *module)
 {
     struct stat status;
@@ -171,6 +174,7 @@ void known_module_use(struct known_module *module)
     add_relaxed(&module->users, 1);
 }
 
+/* Release: the user's accesses come before the eviction by the compiler thread. */
 void known_module_release(struct known_module *module)
 {
     if (module)

@@ -150,6 +150,7 @@ static int place_index(struct module_cache *store, struct known_module *module)
     return 0;
 }
 
+/* The index words go last: samplers find the rows through them. */
 static int publish_rows(struct module_cache *store, struct known_module *module, uint32_t piece,
                         const struct compiled_rows *rows)
 {
@@ -194,6 +195,8 @@ static void read_code(struct module_cache *store, struct known_module *module)
     store_release(&module->code_state, MODULE_READ);
 }
 
+/* Rows by CFI, then rows of the gaps by machine code; a failure for lack of room is retried
+ * later. */
 static void compile(struct module_cache *store, struct known_module *module, uint32_t piece)
 {
     struct compiled_rows *rows = &store->scratch;
@@ -277,6 +280,7 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
     reading_budget_end(&store->budget);
 }
 
+/* Pieces compiled before the code was read get their rows from code now. */
 void module_cache_read_code(struct module_cache *store, struct known_module *module)
 {
     if (module->code_state == MODULE_READ)
@@ -362,6 +366,7 @@ static struct known_module *add_module(struct module_cache *store, const struct 
     return NULL;
 }
 
+/* Opened at the first use with time left for the user's files. */
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file)
 {
     struct known_module *module = find(store, file);

@@ -69,6 +69,7 @@ static int add_run(struct row_allocator *room, struct row_blocks *blocks, size_t
     return 0;
 }
 
+/* In the last run, in its extension, or in a new run: rows of a piece are contiguous. */
 int row_allocator_take(struct row_allocator *room, struct row_blocks *blocks, size_t cells,
                        uint32_t *first)
 {
