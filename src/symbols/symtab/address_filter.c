@@ -6,26 +6,60 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static size_t part_of(const struct address_filter *filter, uint64_t svma)
+{
+    return (size_t)((svma - filter->gaps[0].svma) >> filter->part_shift);
+}
+
+static int divide(struct address_filter *filter)
+{
+    const uint64_t bytes = filter->gaps[filter->count - 1].svma - filter->gaps[0].svma;
+    while (bytes >> filter->part_shift >= 2 * filter->count)
+        filter->part_shift++;
+    filter->part_count = part_of(filter, filter->gaps[filter->count - 1].svma) + 1;
+    filter->parts = calloc(filter->part_count + 1, sizeof(*filter->parts));
+    if (!filter->parts)
+        return -ENOMEM;
+    for (size_t i = 0; i < filter->count; i++)
+        filter->parts[part_of(filter, filter->gaps[i].svma) + 1]++;
+    for (size_t i = 0; i < filter->part_count; i++)
+        filter->parts[i + 1] += filter->parts[i];
+    return 0;
+}
+
 int address_filter_init(struct address_filter *filter, const uint64_t *svmas, size_t count)
 {
-    filter->gaps = calloc(count, sizeof(*filter->gaps));
+    filter->gaps = count <= UINT32_MAX ? calloc(count, sizeof(*filter->gaps)) : NULL;
     if (!filter->gaps)
         return -ENOMEM;
     filter->count = count;
     for (size_t i = 0; i < count; i++)
         filter->gaps[i].svma = svmas[i];
-    return 0;
+    return divide(filter);
 }
 
 void address_filter_free(struct address_filter *filter)
 {
     free(filter->gaps);
+    free(filter->parts);
     *filter = (struct address_filter){0};
+}
+
+/* The gap around an address; filter->count: none. */
+static size_t gap_of(const struct address_filter *filter, uint64_t svma)
+{
+    if (filter->count == 0 || svma <= filter->gaps[0].svma)
+        return 0;
+    const size_t part = part_of(filter, svma);
+    if (part >= filter->part_count)
+        return filter->count;
+    const size_t first = filter->parts[part], count = filter->parts[part + 1] - first;
+    return first + ARRAY_COUNT_BELOW(filter->gaps + first, count, svma, svma);
 }
 
 bool address_filter_has(const struct address_filter *filter, uint64_t svma, uint64_t end)
 {
-    size_t index = ARRAY_COUNT_BELOW(filter->gaps, filter->count, svma, svma);
+    size_t index = gap_of(filter, svma);
     return filter->count == 0 || (index < filter->count && filter->gaps[index].svma < end);
 }
 
@@ -35,7 +69,7 @@ bool address_filter_keeps(struct address_filter *filter, uint64_t svma, uint64_t
 {
     if (filter->count == 0)
         return true;
-    size_t index = ARRAY_COUNT_BELOW(filter->gaps, filter->count, svma, svma);
+    size_t index = gap_of(filter, svma);
     if (index == filter->count)
         return false;
     struct address_gap *gap = &filter->gaps[index];
@@ -62,7 +96,7 @@ void address_filter_finish(struct address_filter *filter)
 
 uint64_t address_filter_end(const struct address_filter *filter, uint64_t svma, uint64_t end)
 {
-    size_t index = ARRAY_COUNT_BELOW(filter->gaps, filter->count, svma, svma);
+    size_t index = gap_of(filter, svma);
     if (index == filter->count)
         return end;
     const struct address_gap *gap = &filter->gaps[index];

@@ -30,6 +30,11 @@ struct address_gap { /* from behind the needed address before, up to and with it
 struct address_filter { /* zeros: every address is needed */
     struct address_gap *gaps;
     size_t count;
+    /* The range of needed addresses in equal parts, two for each address: a search among all
+     * addresses takes longer than all other work on a symbol. */
+    uint32_t *parts; /* number of gaps before each part; one more at the end */
+    size_t part_count;
+    unsigned part_shift; /* size of a part: a power of 2 */
 };
 
 /* Ascending addresses, at least 1. 0 or -ENOMEM. */
