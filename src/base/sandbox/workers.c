@@ -117,9 +117,17 @@ __attribute__((noreturn)) static void work(const struct worker_pool *pool, size_
     _exit(0);
 }
 
+static void reap_place(struct worker *worker)
+{
+    if (worker->pid)
+        (void)worker_reap(worker->pid);
+    worker->pid = 0;
+}
+
 static bool start(struct worker_pool *pool, struct worker *worker, size_t job)
 {
     int ends[2];
+    reap_place(worker);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     pid_t parent = getpid();
@@ -178,13 +186,13 @@ static void finish(struct worker_pool *pool, struct worker *worker)
     close(worker->fd);
     if (!worker->trouble && worker_answer_is_whole(&worker->answer)) {
         workers->done(workers->context, worker->job, &worker->answer);
-        (void)worker_reap(worker->pid);
     } else {
         workers->failed(workers->context, worker->job,
                         trouble_of(worker, worker_reap(worker->pid)));
+        worker->pid = 0;
     }
     buffer_free(&worker->answer);
-    *worker = (struct worker){.fd = -1};
+    *worker = (struct worker){.pid = worker->pid, .fd = -1};
     pool->busy_count--;
 }
 
@@ -279,9 +287,16 @@ void workers_finish(struct worker_pool *pool)
         close(pool->rules_fd);
 }
 
+void workers_reap(struct worker_pool *pool)
+{
+    for (size_t i = 0; i < pool->place_count; i++)
+        reap_place(&pool->places[i]);
+}
+
 void workers_run(const struct workers *workers)
 {
     struct worker_pool pool;
     workers_start(&pool, workers);
     workers_finish(&pool);
+    workers_reap(&pool);
 }

@@ -49,8 +49,8 @@ size_t workers_at_once(void);
 void workers_set_limits(struct workers *workers);
 
 struct worker {
-    pid_t pid;
-    int fd; /* -1: a free place */
+    pid_t pid; /* until it was reaped */
+    int fd;    /* -1: a free place */
     size_t job;
     uint64_t end_ms; /* deadline */
     struct buffer answer;
@@ -71,10 +71,14 @@ struct worker_pool {
  * must be single-threaded. Jobs that cannot be started fail. */
 void workers_start(struct worker_pool *pool, const struct workers *workers);
 
-/* Starts the other jobs, and waits for all. */
+/* Starts the other jobs, and waits for the results of all. */
 void workers_finish(struct worker_pool *pool);
 
-/* Both. */
+/* Waits for the end of the processes, later than their results: a process takes up to 0.5 ms for
+ * it. A pool of zeros has none. */
+void workers_reap(struct worker_pool *pool);
+
+/* All three. */
 void workers_run(const struct workers *workers);
 
 /* For other kinds of workers: confines the calling child; call first. 0 or a negative errno. */

@@ -78,6 +78,7 @@ int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count,
 void symbolizer_free(struct symbolizer *symbolizer)
 {
     for (size_t i = 0; i < symbolizer->count; i++) {
+    workers_reap(&symbolizer->pool);
         symbol_store_free(symbolizer->ranges[i].store);
         free(symbolizer->ranges[i].note);
     }
@@ -365,6 +366,7 @@ void symbolizer_finish(struct symbolizer *symbolizer)
     symbolizer->again = (struct symbolize_jobs){0};
     if (symbolizer->jobs.count) {
         start_jobs(symbolizer);
+        workers_reap(&symbolizer->pool);
         workers_finish(&symbolizer->pool);
     }
     add_notes(symbolizer);

@@ -108,6 +108,7 @@ static void run_all(struct outcomes *outcomes)
     workers_start(&pool, &workers);
     release(outcomes);
     workers_finish(&pool);
+    workers_reap(&pool);
     assert_int_equal(outcomes->ended, workers.job_count);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
     assert_int_equal(errno, ECHILD);
