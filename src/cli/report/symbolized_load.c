@@ -40,7 +40,6 @@ static int load_and_resolve(struct profile **out, const char *path,
     if (!err)
         err = convert_load_from(&profile, &capture, options, error);
     progress_set("finding names", 0, 0);
-    heap_give_back();
     if (!err)
         err = convert_resolve(profile, &capture, options, error);
     capture_close(&capture);

@@ -72,13 +72,14 @@ int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count,
         range->may_have_debug_info = has_more;
         range->is_small = !has_more && count <= SMALL_ADDRESSES;
     }
+    symbolizer->reads_debug_info |= has_more;
     return 0;
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
-    for (size_t i = 0; i < symbolizer->count; i++) {
     workers_reap(&symbolizer->pool);
+    for (size_t i = 0; i < symbolizer->count; i++) {
         symbol_store_free(symbolizer->ranges[i].store);
         free(symbolizer->ranges[i].note);
     }
@@ -298,7 +299,7 @@ static void start_jobs(struct symbolizer *symbolizer)
     workers->fds.kept_count = symbolizer->options->gone_fd_count;
     workers->limits.files = symbolizer->options->gone_fds;
     workers->limits.file_count = symbolizer->options->gone_fd_count;
-    if (symbolizer->jobs.count) {
+    if (symbolizer->jobs.count && symbolizer->reads_debug_info) {
         elf_stream_prepare();
         decompress_prepare();
     }
@@ -351,7 +352,7 @@ void symbolizer_start(struct symbolizer *symbolizer)
         debuginfod_missing(symbolizer);
     if (note_gap(symbolizer))
         make_jobs(symbolizer);
-    if (symbolizer->options->symbols_only && symbolizer->jobs.count)
+    if (symbolizer->jobs.count)
         heap_give_back();
     start_jobs(symbolizer);
 }
@@ -365,8 +366,8 @@ void symbolizer_finish(struct symbolizer *symbolizer)
     symbolizer->jobs = symbolizer->again;
     symbolizer->again = (struct symbolize_jobs){0};
     if (symbolizer->jobs.count) {
-        start_jobs(symbolizer);
         workers_reap(&symbolizer->pool);
+        start_jobs(symbolizer);
         workers_finish(&symbolizer->pool);
     }
     add_notes(symbolizer);

@@ -40,7 +40,8 @@ struct symbolizer {
     struct symbolize_range *ranges;
     size_t count, capacity;
     size_t ended_count;
-    size_t *turn; /* indices of all ranges; small ranges last, in descending order */
+    bool reads_debug_info; /* nothing else is compressed */
+    size_t *turn;          /* indices of all ranges; small ranges last, in descending order */
     struct symbolize_jobs jobs;
     struct symbolize_jobs again; /* of failed jobs with several ranges */
     struct debuginfod debuginfod;
