@@ -15,6 +15,7 @@ enum {
     LENGTH_BYTES = 4,
     HEADER_BYTES = 12, /* of version 5; the longest header read */
     EMPTY_BYTES = HEADER_BYTES + 1,
+    ATTRIBUTES_MAX = 512, /* as in die_abbreviations.c */
 };
 
 struct writing {
@@ -25,22 +26,36 @@ struct writing {
     uint64_t empty_from; /* start of the units being left out; == at: none */
 };
 
+static bool is_reference_to_units(uint64_t form)
+{
+    return form == DW_FORM_ref_addr || form == DW_FORM_ref_sig8 || form == DW_FORM_indirect;
+}
+
+/* Moves behind the attributes of a declaration. */
+static bool attributes_refer_to_units(struct cursor *c)
+{
+    for (int i = 0; i < ATTRIBUTES_MAX && !c->failed; i++) {
+        uint64_t name = cursor_uleb128(c), form = cursor_uleb128(c);
+        if (name == 0 && form == 0)
+            return false;
+        if (form == DW_FORM_implicit_const)
+            (void)cursor_sleb128(c);
+        if (is_reference_to_units(form))
+            break;
+    }
+    return true;
+}
+
 /* Moves behind the table, or to a part kept already, so that shared tables are read once. Tables of
- * compilers end, and have small codes. */
+ * compilers end, and have small codes. Other tables count as references: hostile tables start one
+ * inside of another. */
 static bool refers_to_units(struct cursor *c, const uint8_t *kept)
 {
     while ((cursor_left(c) == 0 || !kept[c->at]) && cursor_uleb128(c) != 0) {
         (void)cursor_uleb128(c); /* tag */
         (void)cursor_u8(c);      /* children */
-        uint64_t name, form;
-        do {
-            name = cursor_uleb128(c);
-            form = cursor_uleb128(c);
-            if (form == DW_FORM_implicit_const)
-                (void)cursor_sleb128(c);
-            if (form == DW_FORM_ref_addr || form == DW_FORM_ref_sig8 || form == DW_FORM_indirect)
-                return true;
-        } while (!c->failed && (name != 0 || form != 0));
+        if (attributes_refer_to_units(c))
+            return true;
     }
     return c->failed;
 }

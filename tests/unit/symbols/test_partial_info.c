@@ -287,6 +287,32 @@ static void a_table_of_many_units_is_looked_through_once(void **state)
     assert_true(clock() - start < CLOCKS_PER_SEC);
 }
 
+/* The same with a table for each unit, all inside of a declaration of a million attributes, the innermost first. */
+static void tables_inside_of_others_cost_as_little_as_others(void **state)
+{
+    (void)state;
+    enum { UNITS_INSIDE = 1000 };
+    uint64_t needed[UNITS_INSIDE];
+    skip_without_isal();
+    assert_int_equal(
+        run("cat > inside.s <<'END'\n"
+            ".section .debug_abbrev\n"
+            ".byte 2, 0x2e, 0\n.rept 1000000\n.byte 0x3f, 0x19\n.endr\n.byte 0, 0, 0\n"
+            ".section .debug_info\n.set n, 0\n"
+            ".rept 1000\n.long 16\n.short 4\n.long 2004 - 2 * n\n.byte 8, 0x19\n.zero 8\n"
+            ".set n, n + 1\n.endr\n"
+            ".section .debug_aranges\n.set n, 0\n"
+            ".rept 1000\n.long 44\n.short 2\n.long n * 20\n.byte 8, 0\n.long 0\n"
+            ".quad 0x1000 + n, 1, 0, 0\n.set n, n + 1\n.endr\nEND\n"
+            "gcc -c -Wa,--compress-debug-sections=zlib inside.s -o inside"),
+        0);
+    for (uint64_t i = 0; i < UNITS_INSIDE; i++)
+        needed[i] = 0x1000 + i;
+    clock_t start = clock();
+    assert_int_equal(excerpt_of("inside", needed, UNITS_INSIDE), -ENOTSUP);
+    assert_true(clock() - start < CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +324,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_survived),
         cmocka_unit_test(ranges_of_everything_cost_as_little_as_others),
         cmocka_unit_test(a_table_of_many_units_is_looked_through_once),
+        cmocka_unit_test(tables_inside_of_others_cost_as_little_as_others),
     };
     return cmocka_run_group_tests(tests, build_units, remove_directory);
 }
