@@ -74,6 +74,17 @@ static int read_lines(struct symbols *symbols)
     return 0;
 }
 
+/* By the bytes before decompression: a hostile file is thirty times larger behind it. */
+static void start_clock(struct symbols *symbols, const struct elf_handle *handle,
+                        const struct symbols_config *config)
+{
+    size_t bytes = 0;
+    (void)elf_rawfile(handle->elf, &bytes);
+    const uint64_t taken_ns = config->reserve_taken_ns;
+    symbols->clock =
+        reading_clock_for(bytes, taken_ns < SYMBOLS_RESERVE_NS ? SYMBOLS_RESERVE_NS - taken_ns : 0);
+}
+
 /* From the file itself, or else from the separate debug file; decompressed in advance if
  * necessary. */
 static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
@@ -82,6 +93,7 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
         has_debug_info(&symbols->files.main) ? &symbols->files.main : &symbols->files.debug;
     if (!has_debug_info(handle))
         return 0;
+    start_clock(symbols, handle, config);
     if (compressed_debug_is_needed(handle) &&
         compressed_debug_open(&symbols->compressed, handle, config->needed, config->needed_count) ==
             0)
@@ -96,9 +108,6 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
         (struct splits){.handle = handle,
                         .places = {.paths = {symbols->files.main.path, symbols->files.debug.path},
                                    .debug_directory = symbols->debug_directory}};
-    size_t bytes = 0;
-    (void)elf_rawfile(handle->elf, &bytes);
-    symbols->clock = reading_clock_for(bytes);
     symbols->lines.clock = &symbols->clock;
     int err = source_paths_init(&symbols->paths);
     if (err == 0)
@@ -221,6 +230,11 @@ bool symbols_is_damaged(const struct symbols *symbols)
 bool symbols_is_cut(const struct symbols *symbols)
 {
     return symbols->clock.is_over;
+}
+
+uint64_t symbols_taken_ns(const struct symbols *symbols)
+{
+    return reading_clock_taken_ns(&symbols->clock);
 }
 
 bool symbols_has_unnamed(const struct symbols *symbols)

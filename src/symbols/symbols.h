@@ -53,6 +53,8 @@ const char *symbols_source(const struct symbols *symbols);
 bool symbols_is_damaged(const struct symbols *symbols);
 /* Whether debug info was left out to limit the reading time. */
 bool symbols_is_cut(const struct symbols *symbols);
+/* What the file took of the time in reserve. */
+uint64_t symbols_taken_ns(const struct symbols *symbols);
 
 /* Whether the name of a function near the addresses resolved so far is unreadable: such functions
  * are "(unnamed)". */

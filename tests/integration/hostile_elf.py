@@ -181,11 +181,11 @@ def endless(code, tag):
     return declaration[:-2] + bytes((EXTERNAL, FLAG_PRESENT)) * 1000000 + declaration[-2:]
 
 
-def ranges_of_many_functions(path):
+def ranges_of_many_functions(path, count=100000):
     """All have the same list, of empty ranges."""
     abbreviations = UNIT_WITH_CODE + bad_elf.abbreviation(2, SUBPROGRAM, 0, (RANGES, SEC_OFFSET)) + b"\0"
-    ranges = struct.pack("<QQ", 16, 16) * 100000 + bytes(16)
-    debug_info(path, abbreviations, one_unit((b"\2" + bytes(4)) * 100000), ranges=ranges)
+    ranges = struct.pack("<QQ", 16, 16) * count + bytes(16)
+    debug_info(path, abbreviations, one_unit((b"\2" + bytes(4)) * count), ranges=ranges)
     return [BASE_SVMA + CODE_AT]
 
 

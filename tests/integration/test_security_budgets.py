@@ -105,6 +105,36 @@ class Budgets(rec.Case):
                     is_cut = b"reading the debug info takes too much time" in run.stderr
                     self.assertEqual(is_cut, kind in hostile_elf.CUT and run.words[0] != "info", run.stderr)
 
+    def test_many_files_with_endless_debug_info_share_the_time_of_one(self):
+        """Together less than 10 MiB. The time beyond what the bytes allow is there once."""
+        paths = [self.path(f"hostile{i}.elf") for i in range(rec.figure(12, 40))]
+        pc = hostile_elf.ranges_of_many_functions(paths[0], 10000)[0] - hostile_elf.BASE_SVMA
+        records = b""
+        for i, path in enumerate(paths):
+            if i:
+                os.link(paths[0], path)
+            start = hostile_elf.BASE_SVMA + (i << 28)
+            records += hostile_captures.mapping(FIRST_PID, 1, start, 1 << 28, path)
+            records += hostile_captures.sample(FIRST_PID, 2, [start + pc])
+        self.assertLess(len(paths) * os.path.getsize(paths[0]), hostile_captures.LARGEST_BYTES)
+        write(self.path("hostile.data"), hostile_captures.capture(records))
+        for run in self.assert_converts("hostile.data"):
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertEqual(run.stderr.count(b"takes too much time"), 0 if run.words[0] == "info" else min(len(paths), 32))
+
+    def test_compressed_debug_info_has_the_time_of_its_bytes(self):
+        """More than the time in reserve, and less than four seconds of 64 MiB."""
+        path = self.path("large.elf")
+        pc, = hostile_elf.ranges_of_many_functions(path, 6000)
+        subprocess.run(["objcopy", "--compress-debug-sections=zlib", path], check=True)
+        os.truncate(path, 64 << 20)
+        records = hostile_captures.mapping(FIRST_PID, 1, hostile_elf.BASE_SVMA, 1 << 28, path)
+        records += hostile_captures.sample(FIRST_PID, 2, [pc])
+        write(self.path("large.data"), hostile_captures.capture(records))
+        run = self.run_rec("convert", "large.data", "-o", "out.folded")
+        self.assertGreater(run.cpu_s, 0.5)
+        self.assertNotIn(b"takes too much time", run.stderr)
+
     def test_a_higher_limit_converts_what_the_default_refuses(self):
         in_child(lambda: write(self.path("names.data"), hostile_captures.compressed_names()))
         self.assertEqual(self.run_rec("info", "names.data").status, 125)

@@ -53,6 +53,7 @@ static int open_symbols(struct lib_symbols *symbols, const uint64_t *wanted, siz
         .find_fetched_context = symbols->debuginfod,
         .path_now = now.text,
         .symbols_only = options->symbols_only || symbols->symbols_only,
+        .reserve_taken_ns = symbols->reserve_taken_ns,
         .needed = wanted,
         .needed_count = wanted_count,
     };
@@ -159,6 +160,7 @@ void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
     else if (symbols->symbols && symbols_has_unnamed(symbols->symbols))
         note_unnamed(symbols->symbols, path, out);
     buffer_u8(out, 0);
+    symbols->reserve_taken_ns += symbols->symbols ? symbols_taken_ns(symbols->symbols) : 0;
     symbols_close(symbols->symbols);
     symbols->symbols = NULL;
 }

@@ -19,12 +19,13 @@
 #include <stdint.h>
 
 struct lib_symbols {
-    const struct profile *profile; /* borrowed; the caller fills in the first six */
+    const struct profile *profile; /* borrowed; the caller fills in the first seven */
     const struct convert_options *options;
     const struct debuginfod *debuginfod; /* NULL: nothing was fetched */
     uint32_t lib;
-    bool only_debug_info; /* names without debug info are useless: stored names are better */
-    bool symbols_only;    /* debug info is not read */
+    bool only_debug_info;      /* names without debug info are useless: stored names are better */
+    bool symbols_only;         /* debug info is not read */
+    uint64_t reserve_taken_ns; /* of SYMBOLS_RESERVE_NS; the file's part is added */
     struct symbols *symbols;
     struct profile *named; /* a profile with only this lib; NULL: no names */
     uint32_t named_lib;

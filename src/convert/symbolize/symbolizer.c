@@ -7,12 +7,12 @@
 #include "base/sandbox/confine.h"
 #include "base/sandbox/workers.h"
 #include "convert/files/debug_info.h"
+#include "convert/symbolize/symbolize_notes.h"
 #include "elf/decompress.h"
 #include "elf/elf_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Each worker parses the units of its addresses: small ranges would parse most units twice, and
@@ -97,8 +97,23 @@ static struct symbolize_range *range_in_job(const struct symbolizer *symbolizer,
     return &symbolizer->ranges[symbolizer->turn[job->first + i * job->stride]];
 }
 
+/* Jobs that run at once get equal parts of what is left of the reserve. Returns the rest. */
+static uint64_t taken_by_others(const struct symbolizer *symbolizer)
+{
+    size_t at_once = workers_at_once();
+    if (symbolizer->jobs.count < at_once)
+        at_once = symbolizer->jobs.count;
+    return SYMBOLS_RESERVE_NS - (SYMBOLS_RESERVE_NS - symbolizer->reserve_taken_ns) / at_once;
+}
+
+static void take_reserve(struct symbolizer *symbolizer, uint64_t ns)
+{
+    uint64_t left_ns = SYMBOLS_RESERVE_NS - symbolizer->reserve_taken_ns;
+    symbolizer->reserve_taken_ns += ns < left_ns ? ns : left_ns;
+}
+
 static void answer_range(const struct symbolizer *symbolizer, const struct symbolize_range *range,
-                         struct buffer *out)
+                         uint64_t *reserve_taken_ns, struct buffer *out)
 {
     struct lib_symbols symbols = {
         .profile = symbolizer->profile,
@@ -107,22 +122,28 @@ static void answer_range(const struct symbolizer *symbolizer, const struct symbo
         .lib = range->lib,
         .only_debug_info = range->only_debug_info,
         .symbols_only = range->symbols_only,
+        .reserve_taken_ns = *reserve_taken_ns,
     };
     symbolize_range_run(&symbols, range, symbolizer->order + range->first, out);
+    *reserve_taken_ns = symbols.reserve_taken_ns;
 }
 
-/* In the worker. The result: for each range, its size, then its bytes. */
+/* In the worker. The result: for each range, its size, then its bytes; at last the time taken of
+ * the reserve. */
 static void run_job(void *context, size_t number, struct buffer *out)
 {
     const struct symbolizer *symbolizer = context;
     const struct symbolize_job *job = &symbolizer->jobs.items[number];
+    const uint64_t others_ns = taken_by_others(symbolizer);
+    uint64_t taken_ns = others_ns;
     for (size_t i = 0; i < job->count; i++) {
         buffer_u32(out, 0); /* the size's place */
         size_t start = out->size;
-        answer_range(symbolizer, range_in_job(symbolizer, job, i), out);
+        answer_range(symbolizer, range_in_job(symbolizer, job, i), &taken_ns, out);
         if (!out->failed)
             buffer_set_u32(out, start - sizeof(uint32_t), (uint32_t)(out->size - start));
     }
+    buffer_u64(out, taken_ns - others_ns);
 }
 
 static void report_progress(struct symbolizer *symbolizer)
@@ -132,33 +153,6 @@ static void report_progress(struct symbolizer *symbolizer)
     if (options->progress)
         options->progress(options->progress_context, "finding names", symbolizer->ended_count,
                           symbolizer->count);
-}
-
-/* In the order of ranges, independent of arrival. Ranges of a lib may have equal notes. A hostile
- * process maps thousands of damaged files: a line for each would hide the summary. */
-static void add_notes(struct symbolizer *symbolizer)
-{
-    enum { NOTES_MAX = 32 };
-    struct profile *profile = symbolizer->profile;
-    const size_t end = profile->note_count + NOTES_MAX;
-    const char *left_out = NULL;
-    size_t left_out_count = 0;
-    for (size_t i = 0; i < symbolizer->count; i++) {
-        const char *note = symbolizer->ranges[i].note;
-        if (!note)
-            continue;
-        if (profile->note_count < end) {
-            profile_add_note(profile, "no_names", note);
-        } else if (!left_out || strcmp(note, left_out) != 0) {
-            left_out = note;
-            left_out_count++;
-        }
-    }
-    if (left_out_count > 0) {
-        char more[64];
-        snprintf(more, sizeof(more), "and %zu more files or parts of files", left_out_count);
-        profile_add_note(profile, "no_names", more);
-    }
 }
 
 static void keep_note(struct symbolize_range *range, char *note)
@@ -187,11 +181,12 @@ static void add_job(struct symbolize_jobs *jobs, struct symbolize_job added)
         *job = added;
 }
 
-/* The failing range of the job is unknown. */
+/* The failing range of the job is unknown, and so is its time. */
 static void job_failed(void *context, size_t number, const char *why)
 {
     struct symbolizer *symbolizer = context;
     const struct symbolize_job *job = &symbolizer->jobs.items[number];
+    take_reserve(symbolizer, SYMBOLS_RESERVE_NS);
     if (job->count == 1) {
         note_failure(symbolizer, range_in_job(symbolizer, job, 0), why);
         report_progress(symbolizer);
@@ -234,6 +229,7 @@ static bool is_whole(const struct symbolize_job *job, const struct buffer *answe
     struct cursor c = cursor_of(answer->bytes, answer->size);
     for (size_t i = 0; i < job->count; i++)
         cursor_skip(&c, cursor_u32(&c));
+    (void)cursor_u64(&c);
     return !c.failed;
 }
 
@@ -250,6 +246,7 @@ static void job_done(void *context, size_t number, const struct buffer *answer)
         uint32_t size = cursor_u32(&c);
         range_done(symbolizer, range_in_job(symbolizer, job, i), cursor_sub(&c, size));
     }
+    take_reserve(symbolizer, cursor_u64(&c));
 }
 
 static void debuginfod_each(struct symbolizer *symbolizer,
@@ -370,7 +367,7 @@ void symbolizer_finish(struct symbolizer *symbolizer)
         start_jobs(symbolizer);
         workers_finish(&symbolizer->pool);
     }
-    add_notes(symbolizer);
+    symbolize_notes_add(symbolizer->profile, symbolizer->ranges, symbolizer->count);
 }
 
 /* Ranges ascend by `first` without overlaps. */

@@ -45,6 +45,7 @@ struct symbolizer {
     struct symbolize_jobs jobs;
     struct symbolize_jobs again; /* of failed jobs with several ranges */
     struct debuginfod debuginfod;
+    uint64_t reserve_taken_ns; /* of SYMBOLS_RESERVE_NS, by ended jobs */
     struct workers workers;
     struct worker_pool pool;
 };
