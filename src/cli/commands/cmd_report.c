@@ -20,7 +20,7 @@
 static int print_json(struct buffer *out, struct error *error)
 {
     int err = out->failed ? error_set(error, -ENOMEM, "out of memory") : 0;
-    if (err == 0)
+    if (err == 0 && out->size > 0)
         fwrite(out->bytes, 1, out->size, stdout);
     buffer_free(out);
     return err;
