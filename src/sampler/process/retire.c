@@ -25,7 +25,7 @@
 
 #include <sys/ptrace.h>
 
-static void tell_launcher(enum retirement cause)
+static void announce_retirement(enum retirement cause)
 {
     uint32_t *word = &process.slot->retirement;
     swap_acq_rel(word, RETIREMENT_NONE, cause);
@@ -41,7 +41,7 @@ void process_retire(enum retirement cause)
         return;
     exchange_acquire(&process.is_retired, 1);
     timer_stop_all();
-    tell_launcher(cause);
+    announce_retirement(cause);
     if (thread_self)
         mask_retire(thread_self);
 }
