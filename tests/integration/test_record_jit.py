@@ -114,7 +114,7 @@ class Made(rec.Case):
         """FP is the caller's before a frame is set up and behind its end: half of the samples of `inner`."""
         for engine in ("perf-trap", "perf-ring"):
             with self.subTest(engine=engine):
-                run = self.recorded(rec.target("jit_frames"), "short", "0.4", rec_options=[f"--engine={engine}"])
+                run = self.recorded(rec.target("jit_frames"), "short", "0.2", rec_options=[f"--engine={engine}"])
                 self.pids = [process["pid"] for process in run.info["processes"]]
                 below = {stack[stack.index("main") + 1:]: weight for stack, weight in run.stacks().items()
                          if "inner" in stack and "[truncated]" not in stack}

@@ -15,6 +15,8 @@ struct runtime {
 
 #define IN_HASKELL "callers of Haskell code are on separate stacks"
 
+#define IN_MONO "JIT code of mono: MONO_DEBUG=disable_omit_fp sets up frame pointers"
+
 static const struct runtime runtimes[] = {
     {"libjvm.so", NULL, false, "java: use -XX:+PreserveFramePointer",
      "use java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or jcmd PID "
@@ -40,6 +42,8 @@ static const struct runtime runtimes[] = {
     {"libpypy", NULL, false,
      "JIT code of pypy has no frame pointers: pypy3 --jit off runs without JIT code",
      "pypy writes no perf map"},
+    {"mono", NULL, false, IN_MONO, "use mono --jitmap"},
+    {"libmonosgen", NULL, false, IN_MONO, "set MONO_ENV_OPTIONS=--jitmap"},
     {"sbcl", NULL, true, "Lisp code of the main thread runs on a separate stack", NULL},
     {"qemu-", NULL, false, "code translated by qemu has no unwind data and frame pointers", NULL},
     {"ntdll", NULL, true,

@@ -282,6 +282,8 @@ static void the_runtime_of_cut_stacks_is_named(void **state)
         {"/usr/bin/php8.2", "f", RECORD_CUT_NO_CFI, "/dev/zero", "opcache.jit=off"},
         {"/usr/lib/libguile-3.0.so.1.5.0", "f", RECORD_CUT_NO_CFI, "//anon", "GUILE_JIT_THRESHOLD"},
         {"/usr/lib/pypy3.9/libpypy3.9-c.so", "f", RECORD_CUT_NO_CFI, "", "pypy3 --jit off"},
+        {"/usr/bin/mono-sgen", "f", RECORD_CUT_NO_CFI, "//anon", "MONO_DEBUG=disable_omit_fp"},
+        {"/usr/lib/libmonosgen-2.0.so.1.0.0", "f", RECORD_CUT_UNMAPPED, "//anon", "MONO_DEBUG"},
         {"/usr/lib/erts/bin/beam.smp", "f", RECORD_CUT_NO_CFI, "/memfd:vmem", "Erlang processes"},
         {"/usr/lib/jvm/libjvm.so", "f", RECORD_CUT_UNMAPPED, "", "PreserveFramePointer"},
         {"/usr/bin/luajit", "f", RECORD_CUT_UNMAPPED, "/usr/bin/luajit", "luajit -joff"},
