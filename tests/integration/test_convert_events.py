@@ -17,13 +17,52 @@ import firefox_strict  # noqa: E402
 CODE = "x = [str(i) for i in range(400000)]"
 
 
+# Each thread waits at one place, for a quarter of a second.
+WAITS = """
+import os, pty, select, socket, subprocess, threading, time
+S = 0.25
+def later(function, *words):
+    threading.Timer(S, function, words).start()
+def write(end, byte=b"x\\n"):
+    os.write(end, byte)
+def pipe():
+    r, w = os.pipe(); later(write, w); os.read(r, 1)
+def terminal():
+    master, slave = pty.openpty(); later(write, master); os.read(slave, 1)
+def full_pipe():
+    r, w = os.pipe(); os.set_blocking(w, False)
+    while True:
+        try: os.write(w, bytes(4096))
+        except BlockingIOError: break
+    os.set_blocking(w, True); later(os.read, r, 65536); os.write(w, bytes(4096))
+def receive():
+    a, b = socket.socketpair(); later(b.send, b"x"); a.recv(1)
+def accept():
+    s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
+    later(socket.create_connection, s.getsockname()); s.accept()
+def epoll():
+    select.epoll().poll(S)
+def poll():
+    select.poll().poll(S * 1000)
+def lock():
+    l = threading.Lock(); l.acquire(); l.acquire(timeout=S)
+def sleep():
+    time.sleep(S)
+places = (pipe, terminal, full_pipe, receive, accept, epoll, poll, lock, sleep)
+threads = [threading.Thread(target=place) for place in places]
+for thread in threads: thread.start()
+subprocess.run(["sleep", str(S)])
+for thread in threads: thread.join()
+"""
+
+
 class Events(rec.Case):
-    def record(self, *options):
+    def record(self, *options, code=CODE):
         """perf.data of a short Python program; its directory."""
         self.need_program("perf")
         here = self.new_directory()
         done = subprocess.run(["perf", "record", "-q", "-o", "perf.data", *options, "--", "python3",
-                               "-c", CODE], cwd=here, capture_output=True, text=True, timeout=60)
+                               "-c", code], cwd=here, capture_output=True, text=True, timeout=60)
         if done.returncode or not os.path.exists(f"{here}/perf.data"):
             self.skipTest(f"perf record fails here: {done.stderr.strip()}")
         return here
@@ -43,6 +82,15 @@ class Events(rec.Case):
             sums[event][0] += 1
             sums[event][1] += int(period)
         return sums
+
+    def test_the_kernels_functions_name_the_reason_of_a_wait(self):
+        here = self.record("-e", "sched:sched_switch", "-g", code=WAITS)
+        report = json.loads(self.rec(here, "report", "--off-cpu", "--json", "perf.data"))
+        found = {reason["reason"]: reason["longest_ns"] for reason in report["reasons"]}
+        for reason in ("read", "write", "receive", "accept", "poll", "sleep"):
+            self.assertGreaterEqual(found.get(reason, 0), 2e8, (reason, found))
+        self.assertGreaterEqual(max(found.get("futex", 0), found.get("lock", 0), found.get("semaphore", 0)), 2e8, found)
+        self.assertNotIn("unknown", found)
 
     def test_every_event_is_a_sample_type_with_the_sums_of_perf(self):
         here = self.record("-F", "997", "-e", "page-faults,cpu-clock", "-g")

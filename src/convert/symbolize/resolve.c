@@ -8,6 +8,7 @@
 #include "convert/store/capture.h"
 #include "convert/store/symbol_store.h"
 #include "convert/symbolize/kallsyms.h"
+#include "convert/symbolize/kernel_waits.h"
 #include "convert/symbolize/symbolizer.h"
 
 #include <errno.h>
@@ -206,6 +207,7 @@ static void resolve_all(struct resolver *resolver)
         lib = next;
         resolve_address(resolver, i);
     }
+    kernel_waits_name(profile);
     profile_link_stacks(profile);
     profile_end_names(profile);
 }
