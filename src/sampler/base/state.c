@@ -4,9 +4,8 @@
 static uint32_t never_alive;
 
 struct process process;
-/* In .data: .bss of more than a page would need a further mapping. The members behind the cache
- * share a page with all other data. */
-__attribute__((section(".data"), aligned(4096))) struct thread_state first_thread;
+/* At the start of the data, in the file's part: see data.lds. */
+__attribute__((section(".first_thread"), aligned(4096))) struct thread_state first_thread;
 /* For pthread_atfork(), in place of the compiler's start files; the library is never unloaded. */
 extern __attribute__((visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
