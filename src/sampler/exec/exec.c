@@ -65,7 +65,7 @@ static int exec(const char *file, char *const *argv, char *const *environment, b
         environment = environ_into(__builtin_alloca(bytes), environment,
                                    environ_wants_successor() && exec_kind_takes_variables(kind));
     }
-    exit_time_note_exec(environ_is_of_other(environment));
+    exit_time_note_exec(!bytes && environ_is_of_other(environment));
     departure_announce(kind);
     int result = is_searched ? NEXT(execvpe)(file, argv, environment)
                              : raw_told(raw_syscall(SYS_execve, file, argv, environment));

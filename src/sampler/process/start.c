@@ -182,7 +182,6 @@ void process_join_after_fork(void)
     /* A child of a retired process may read the same descriptor, and find the sampler's signals
      * there, or has no clock. */
     bool joins = !process.tables->header.no_inherit && !process.is_retired;
-    uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
     uint64_t start_ticks = joins ? arch_ticks() : 0;
     /* The child runs on the stack of the thread that forked. */
     struct thread_state *forker = thread_self;
@@ -198,7 +197,7 @@ void process_join_after_fork(void)
     process.engine = ENGINE_NONE;
     own_memory_forget();
     if (joins)
-        join(start_cpu_ns, start_ticks, stack_start_avma);
+        join(0, start_ticks, stack_start_avma); /* its clock began at the fork */
     if (process.engine == ENGINE_NONE)
         own_action_uninstall();
 }
