@@ -61,7 +61,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 23
+#define SESSION_VERSION 24
 
 /* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
  * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
@@ -344,7 +344,7 @@ struct requests {
     uint32_t lost_no_request;    /* processes without a free request */
     uint32_t lost_launcher_away; /* processes that made no request, as the launcher was away */
     uint32_t used;               /* no request from this one on was ever claimed */
-    uint32_t unused1;
+    uint32_t has_tracers;        /* 1: a process has called ptrace() to trace, or to be traced */
     /* The heartbeat without a reply to a start: no further start waits before the next
      * heartbeat. */
     uint64_t deserted_ticks;

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import rec
 
@@ -38,6 +39,27 @@ if ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(cod
         pass
     os._exit(0)
 os.wait()
+"""
+
+TRACE = """
+import ctypes, os, sys
+SEIZE, CONT, NUMBER = 0x4206, 7, 101
+libc = ctypes.CDLL(None)
+words = [ctypes.c_long(NUMBER)] if sys.argv[1] == "syscall" else []
+def ptrace(*arguments):
+    return getattr(libc, sys.argv[1])(*words, *map(ctypes.c_long, arguments))
+waits, starts = os.pipe()
+child = os.fork()
+if child == 0:
+    os.read(waits, 1)
+    os.execv(sys.argv[2], sys.argv[2:])
+if ptrace(SEIZE, child, 0, 0) != 0:
+    sys.exit(77)
+os.write(starts, b"x")
+status = os.waitpid(child, 0)[1]
+while os.WIFSTOPPED(status):
+    ptrace(CONT, child, 0, os.WSTOPSIG(status))
+    status = os.waitpid(child, 0)[1]
 """
 
 
@@ -90,6 +112,15 @@ class Untracked(rec.Case):
                 self.assertEqual(run.status, 0, run.stderr)
                 self.assertNotIn(b"ld.so", run.stderr)
                 self.assert_listed(run, name, reason, work_ms)
+
+    def test_a_program_that_its_parent_traces_from_before_the_exec(self):
+        for call in ("ptrace", "syscall"):
+            with self.subTest(call=call):
+                run = self.record(sys.executable, "-ISc", TRACE, call, rec.target("short_run"), 30)
+                if run.status == 77:
+                    self.skipTest("ptrace() is not permitted here")
+                self.assertEqual(run.status, 0, run.stderr)
+                self.assertIn("traced by a debugger", self.entries(run).get("short_run", ("",))[0])
 
     def test_static_programs(self):
         for name, option in (("static", "-static"), ("static_pie", "-static-pie")):

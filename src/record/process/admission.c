@@ -54,8 +54,7 @@ struct executable admission_look(struct admission *admission, pid_t pid)
 
 /* The reason against sampling; NULL: none. A process that has ended is not refused. */
 static const char *refusal(pid_t pid, const struct executable *executable,
-                           const struct process_slot *request, const struct proc_maps *mappings,
-                           bool *has_one_thread)
+                           const struct process_slot *request, const struct proc_maps *mappings)
 {
     int err = compare_views(request, pid, mappings);
     if (err == -ENOENT || err == -ESRCH)
@@ -64,13 +63,14 @@ static const char *refusal(pid_t pid, const struct executable *executable,
         return admission_is_emulated;
     if (err != 0)
         return admission_not_visible;
+    return executable->is_go ? "a Go program (the Go runtime owns the signals)" : NULL;
+}
+
+static const char *tracer_refusal(pid_t pid, bool *has_one_thread)
+{
     struct proc_status status = proc_status_read(pid);
     *has_one_thread = status.threads == 1;
-    if (status.tracer != 0)
-        return "is being traced by a debugger";
-    if (executable->is_go)
-        return "a Go program (the Go runtime owns the signals)";
-    return NULL;
+    return status.tracer ? "is being traced by a debugger" : NULL;
 }
 
 /* Opens the event; if the kernel refuses, the timer stands in unless the user insists on
@@ -93,12 +93,14 @@ static const char *choose_engine(const struct admission *admission, struct proce
 
 const char *admission_judge(const struct admission *admission, struct process *process,
                             const struct executable *executable, const struct process_slot *request,
-                            const struct proc_maps *mappings)
+                            const struct proc_maps *mappings, bool may_be_traced)
 {
-    bool has_one_thread = true; /* as every forked child */
+    bool has_one_thread = true; /* as every forked child, and every program in its constructor */
     const char *reason = NULL;
     process->engine = ENGINE_NONE;
     if (executable)
-        reason = refusal(process->pid, executable, request, mappings, &has_one_thread);
+        reason = refusal(process->pid, executable, request, mappings);
+    if (executable && !reason && may_be_traced)
+        reason = tracer_refusal(process->pid, &has_one_thread);
     return reason ? reason : choose_engine(admission, process, has_one_thread);
 }

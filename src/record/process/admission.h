@@ -36,9 +36,10 @@ bool admission_has_other_view(const struct process_slot *request, pid_t pid,
 
 /*
  * Sets process->engine, and for perf-trap opens the event, disabled. executable: NULL for a forked
- * child that still runs the program of its recorded parent, as judged for the parent. Returns the
- * reason against sampling (static text), or NULL.
+ * child that still runs the program of its recorded parent, as judged for the parent.
+ * may_be_traced: reads /proc/PID/status for a tracer (18 us). Returns the reason against sampling
+ * (static text), or NULL.
  */
 const char *admission_judge(const struct admission *admission, struct process *process,
                             const struct executable *executable, const struct process_slot *request,
-                            const struct proc_maps *mappings);
+                            const struct proc_maps *mappings, bool may_be_traced);

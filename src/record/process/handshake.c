@@ -148,7 +148,7 @@ static const char *judge(struct handshake *handshake, struct process *process,
 {
     const char *reason =
         admission_judge(&handshake->admission, process, join->original ? NULL : &join->executable,
-                        &join->stated, &join->mappings);
+                        &join->stated, &join->mappings, join->may_be_traced);
     if (process->event.count && is_readable(process->pid_fd)) /* may be another process' event */
         perf_event_close(&process->event);
     return reason;
@@ -286,8 +286,11 @@ static void look_at_program(struct handshake *handshake, struct join *join)
     join->original = join_original(join, handshake->processes);
     if (join->original == join->before)
         join->original = NULL;
-    if (!join->original)
-        join->executable = admission_look(&handshake->admission, join->identity.pid);
+    if (join->original)
+        return;
+    join->executable = admission_look(&handshake->admission, join->identity.pid);
+    join->may_be_traced = join_may_be_traced(join, handshake->session, handshake->processes,
+                                             handshake->round->now_ns);
 }
 
 static void give_size(struct handshake *handshake, const struct join_request *request)

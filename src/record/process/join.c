@@ -2,6 +2,7 @@
 #include "record/process/join.h"
 
 #include "base/pid_fd.h"
+#include "record/process/process_watch.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
@@ -85,6 +86,22 @@ bool join_find_mappings(struct join *join, const struct session *session)
         return membership_maps(session, pid, memory);
     proc_maps_free(&join->mappings);
     return membership_read_maps(session, pid, memory, &join->mappings);
+}
+
+static bool is_watched_for_tracers(const struct process *process)
+{
+    return process && process->engine != ENGINE_NONE && !process->is_traced;
+}
+
+bool join_may_be_traced(const struct join *join, const struct session *session,
+                        const struct process_table *processes, uint64_t now_ns)
+{
+    const struct process *parent =
+        join->facts.parent ? process_find(processes, join->facts.parent) : NULL;
+    return (join->before && !is_watched_for_tracers(join->before)) ||
+           !is_watched_for_tracers(parent) ||
+           now_ns - parent->checked_ns >= PROCESS_CHECK_INTERVAL_NS ||
+           load_acquire(&session->requests->has_tracers);
 }
 
 bool join_is_guest(const struct join *join)

@@ -25,6 +25,7 @@ struct join {
     const struct process *original; /* the recorded parent of a forked child; NULL: none */
     struct executable executable;   /* without an original */
     struct proc_maps mappings;
+    bool may_be_traced;
 };
 
 /* The pidfd and the kernel's facts: before all proofs. before: the program that an exec replaced,
@@ -48,6 +49,11 @@ const struct process *join_original(const struct join *join, const struct proces
  * other steps, so their mappings are their parent's. False: the process is gone, or does not map
  * the memory. */
 bool join_find_mappings(struct join *join, const struct session *session);
+
+/* A tracer comes from the parent, or by ptrace(). False: the parent is recorded, had no tracer at a
+ * look within the last second, and no process of the recording has called ptrace(). */
+bool join_may_be_traced(const struct join *join, const struct session *session,
+                        const struct process_table *processes, uint64_t now_ns);
 
 /* The guest of an emulator recorded itself, as qemu-user: the emulator still runs. */
 bool join_is_guest(const struct join *join);

@@ -44,6 +44,7 @@ struct process {
     bool follows_exec;           /* its pid ran another recorded program before */
     bool is_detached;            /* no longer a descendant of the command: see process_tree.h */
     bool has_ended;              /* settled; the slot waits for maps under way */
+    bool is_traced;              /* by a debugger, at the last look */
     bool has_run;                /* used CPU time since its children were last listed */
     const char *retired_because; /* its sampler ended the sampling: see retirement.h; or NULL */
     bool is_departing;           /* about to execute a program without a sampler: see departure.h */

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Between two looks for a tracer and for mappings that came without dlopen(). */
-#define CHECK_INTERVAL_NS 1000000000
 /* Compiling the tables of `true` costs more than `true`: shorter processes get no map. */
 #define WORTH_TABLES_NS 3000000
 /* CPU time between two reads of a process' event: this, plus this part of its CPU time. A read
@@ -158,7 +156,8 @@ void process_watch_find_ended(struct process_watch *watch)
 /* A debugger that attaches would stop at every SIGTRAP. */
 static void check_tracer(struct process_watch *watch, struct process *process)
 {
-    if (process->event.count == 0 || proc_status_read(process->pid).tracer == 0)
+    process->is_traced = proc_status_read(process->pid).tracer != 0;
+    if (!process->is_traced || process->event.count == 0)
         return;
     perf_event_close(&process->event);
     process->engine = ENGINE_NONE;
@@ -190,7 +189,7 @@ static void check(struct process_watch *watch, struct process *process)
     if (process->pid_fd < 0 && kill(process->pid, 0) != 0 && errno == ESRCH)
         process->is_gone = true;
     bool ran = process->account.last_cpu_ns > before_ns;
-    if (!ran || now_ns - process->checked_ns < CHECK_INTERVAL_NS)
+    if (!ran || now_ns - process->checked_ns < PROCESS_CHECK_INTERVAL_NS)
         return;
     process->checked_ns = now_ns;
     check_tracer(watch, process);

@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <sys/epoll.h>
 
+/* Between two looks at a running process for a tracer, and for mappings made without dlopen(). */
+#define PROCESS_CHECK_INTERVAL_NS 1000000000
+
 struct process_watch {
     struct process_table *processes;
     struct drain *drain;

@@ -48,10 +48,18 @@ void process_retire(enum retirement cause)
 
 /* Each sample would stop the process, and tracers take SIGTRAP for an event of their own: proot
  * changed registers, and one in five of its programs ended by SIGSEGV at 9999 Hz. */
+void ptrace_prepare(long request)
+{
+    bool traces = request == PTRACE_ATTACH || request == PTRACE_SEIZE;
+    if (process.requests && (traces || request == PTRACE_TRACEME))
+        store_release(&process.requests->has_tracers, 1);
+    if (request == PTRACE_TRACEME && process_is_sampled())
+        process_retire(RETIREMENT_TRACED);
+}
+
 HOOK long ptrace_hook(long request, long pid, long address, long data)
 {
     typedef long function(long, long, long, long);
-    if (request == PTRACE_TRACEME && process_is_sampled())
-        process_retire(RETIREMENT_TRACED);
+    ptrace_prepare(request);
     return ((function *)next_symbol(NEXT_INDEX_ptrace))(request, pid, address, data);
 }

@@ -10,5 +10,8 @@
  * program does. Not async-signal-safe. */
 void process_retire(enum retirement cause);
 
+/* Before a call of ptrace(): tells the launcher to look for tracers, and retires a process that its
+ * parent is going to trace. */
+void ptrace_prepare(long request);
 /* The C library declares ptrace() with "...". */
 HOOK long ptrace_hook(long request, long pid, long address, long data) __asm__("ptrace");

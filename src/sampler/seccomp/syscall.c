@@ -5,6 +5,7 @@
 #include "sampler/base/raw_call.h"
 #include "sampler/exec/clone.h"
 #include "sampler/exec/fds.h"
+#include "sampler/process/retire.h"
 #include "sampler/process/start.h"
 #include "sampler/seccomp/prctl.h"
 #include "sampler/seccomp/seccomp.h"
@@ -32,6 +33,8 @@ HOOK long syscall_hook(long number, long a, long b, long c, long d, long e, long
         return close_range((unsigned)a, (unsigned)b, (int)c);
     if (number == SYS_signalfd || number == SYS_signalfd4)
         signalfd_prepare((const sigset_t *)b, (size_t)c);
+    if (number == SYS_ptrace)
+        ptrace_prepare(a);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
     if (clone_is_fork(number, a, b)) {

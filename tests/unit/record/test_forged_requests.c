@@ -97,7 +97,7 @@ static void no_event_is_opened_without_a_pidfd(void **state)
     struct process process = {.pid = getpid(), .pid_fd = -1};
     const struct admission admission = {
         .engine = RECORD_ENGINE_PERF_TRAP, .may_arm = true, .event = {.period_ns = 1000000}};
-    assert_null(admission_judge(&admission, &process, NULL, NULL, NULL));
+    assert_null(admission_judge(&admission, &process, NULL, NULL, NULL, true));
     assert_int_equal(process.engine, ENGINE_TIMER);
     perf_event_close(&process.event);
 }
