@@ -36,6 +36,9 @@ size_t decompress_limit(size_t stored)
     return more;
 }
 
+/* Loading libdeflate takes as long as zlib for so many: names of a small capture are fewer. */
+enum { LOADING_PAYS_BYTES = 32 << 10 };
+
 /* Room for size more bytes; NULL: out of memory. Large pages: page faults took a third of the
  * time of inflating. */
 static uint8_t *room(struct buffer *out, size_t size)
@@ -72,7 +75,7 @@ static bool inflate_all(const void *bytes, size_t stored, uint8_t *to, size_t si
 {
     uLongf got = size;
 #ifdef REC_HAVE_DEFLATE
-    if (library_need(&libdeflate))
+    if (size >= LOADING_PAYS_BYTES && library_need(&libdeflate))
         return inflate_fast(bytes, stored, to, size);
 #endif
     return uncompress(to, &got, bytes, stored) == Z_OK && got == size;

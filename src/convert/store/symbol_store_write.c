@@ -262,15 +262,18 @@ static void put_compressed(struct buffer *out, const struct buffer *tables)
         out->failed = true;
 }
 
-static void put_all(const struct writer *writer, struct buffer *out)
+static void put_all(const struct writer *writer, uint32_t version, struct buffer *out)
 {
     struct buffer tables = {0};
     put_tables(writer, &tables);
     buffer_text(out, SYMBOL_STORE_MAGIC);
-    buffer_u32(out, SYMBOL_STORE_VERSION);
+    buffer_u32(out, version);
     buffer_u32(out, 0); /* the checksum's place */
     size_t start = out->size;
-    put_compressed(out, &tables);
+    if (version == SYMBOL_STORE_PLAIN)
+        buffer_append(out, tables.bytes, tables.size);
+    else
+        put_compressed(out, &tables);
     out->failed |= tables.failed;
     buffer_free(&tables);
     if (!out->failed)
@@ -280,8 +283,8 @@ static void put_all(const struct writer *writer, struct buffer *out)
 }
 
 /* before: the names stored in the capture so far; their segments stay, since files may be gone. */
-int symbol_store_write(const struct profile *profile, const struct symbol_store *before,
-                       struct buffer *out)
+static int write_version(const struct profile *profile, const struct symbol_store *before,
+                         uint32_t version, struct buffer *out)
 {
     struct writer writer = {.profile = profile,
                             .before = before,
@@ -293,7 +296,7 @@ int symbol_store_write(const struct profile *profile, const struct symbol_store 
     if (err == 0)
         err = writer.order ? put_libs(&writer) : -ENOMEM;
     if (err == 0)
-        put_all(&writer, out);
+        put_all(&writer, version, out);
     if (out->failed || writer.function_bytes.failed || writer.lib_bytes.failed)
         err = -ENOMEM;
     numbering_close(&writer.strings);
@@ -302,4 +305,15 @@ int symbol_store_write(const struct profile *profile, const struct symbol_store 
     buffer_free(&writer.lib_bytes);
     free(writer.order);
     return err;
+}
+
+int symbol_store_write(const struct profile *profile, const struct symbol_store *before,
+                       struct buffer *out)
+{
+    return write_version(profile, before, SYMBOL_STORE_VERSION, out);
+}
+
+int symbol_store_write_plain(const struct profile *profile, struct buffer *out)
+{
+    return write_version(profile, NULL, SYMBOL_STORE_PLAIN, out);
 }

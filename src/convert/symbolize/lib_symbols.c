@@ -171,7 +171,7 @@ void lib_symbols_write(struct lib_symbols *symbols, struct buffer *out)
     if (named)
         profile_end_names(named);
     if (symbols->err == -ENOMEM ||
-        (named && (named->failed || symbol_store_write(named, NULL, out) != 0)))
+        (named && (named->failed || symbol_store_write_plain(named, out) != 0)))
         out->failed = true;
 }
 

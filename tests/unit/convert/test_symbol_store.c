@@ -355,18 +355,25 @@ static void the_vdso_is_named_when_it_is_this_kernels(void **state)
     }
 }
 
-/* The stored section of a resolved story. */
-static struct buffer stored_names(void)
+/* The names of a resolved story: the section of a capture, or not compressed. */
+static struct buffer written_names(bool is_plain)
 {
     struct program program = build("app", "");
     struct story story = tell(&program);
     struct profile *profile = story_load(&story);
     story_resolve(&story, profile);
     struct buffer out = {0};
-    assert_int_equal(symbol_store_write(profile, NULL, &out), 0);
+    assert_int_equal(is_plain ? symbol_store_write_plain(profile, &out)
+                              : symbol_store_write(profile, NULL, &out),
+                     0);
     profile_free(profile);
     unlink(story.path);
     return out;
+}
+
+static struct buffer stored_names(void)
+{
+    return written_names(false);
 }
 
 static void a_changed_byte_or_a_missing_end_is_noticed(void **state)
@@ -406,6 +413,16 @@ static struct buffer plain_names(void)
     seal(&plain);
     buffer_free(&packed);
     return plain;
+}
+
+static void names_from_workers_are_not_compressed(void **state)
+{
+    (void)state;
+    struct buffer expected = plain_names(), plain = written_names(true);
+    assert_int_equal(plain.size, expected.size);
+    assert_memory_equal(plain.bytes, expected.bytes, plain.size);
+    buffer_free(&expected);
+    buffer_free(&plain);
 }
 
 static void names_of_earlier_captures_are_read(void **state)
@@ -526,6 +543,7 @@ int main(void)
         cmocka_unit_test(a_capture_without_a_build_id_takes_the_file_that_was_there),
         cmocka_unit_test(the_vdso_is_named_when_it_is_this_kernels),
         cmocka_unit_test(a_changed_byte_or_a_missing_end_is_noticed),
+        cmocka_unit_test(names_from_workers_are_not_compressed),
         cmocka_unit_test(names_of_earlier_captures_are_read),
         cmocka_unit_test(wrong_sizes_are_refused),
         cmocka_unit_test(hostile_content_does_no_harm),
