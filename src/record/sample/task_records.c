@@ -30,7 +30,8 @@ void task_map_synthetic(struct perfdata_writer *file, struct process *process,
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t kind = (frames[i] - SYNTHETIC_BASE) / SYNTHETIC_BYTES;
-        if (frames[i] < SYNTHETIC_BASE || kind >= SYNTHETICS || is_mapped(process, kind, time_ns))
+        if (frames[i] < SYNTHETIC_BASE || kind >= SYNTHETICS ||
+            is_mapped(process, (enum synthetic)kind, time_ns))
             continue;
         struct perfdata_mapping mapping = {
             .pid = (uint32_t)process->pid,
@@ -39,7 +40,7 @@ void task_map_synthetic(struct perfdata_writer *file, struct process *process,
             .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * kind,
             .bytes = SYNTHETIC_BYTES,
             .protection = PROT_READ | PROT_EXEC,
-            .path = synthetic_name(kind),
+            .path = synthetic_name((enum synthetic)kind),
         };
         perfdata_write_mapping(file, &mapping);
         process->synthetic_since_ns[kind] = time_ns;
