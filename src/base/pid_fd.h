@@ -12,6 +12,7 @@ int pid_fd_open(pid_t pid);
  * parent has waited. False for -1. */
 bool pid_fd_is_reaped(int pid_fd);
 
-/* A descriptor, or -1, for each. NULL: out of memory. */
+/* A descriptor, or -1, for each. Of a thread other than the first one since Linux 6.9. NULL: out of
+ * memory. */
 int *pid_fds_open(const pid_t *pids, size_t count);
 void pid_fds_close(int *pid_fds, size_t count);
