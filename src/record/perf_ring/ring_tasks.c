@@ -104,11 +104,23 @@ struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool
     return process;
 }
 
+/* Behind a hand-over, the COMM of the start drops the mappings of the time before, and samples of
+ * the sampler may be written later. */
+static void map_synthetic_again(struct ring_tasks *tasks, struct process *process)
+{
+    uint64_t frames[SYNTHETICS];
+    for (size_t kind = 0; kind < SYNTHETICS; kind++)
+        frames[kind] = synthetic_avma((enum synthetic)kind);
+    task_map_synthetic(tasks->samples->file, process, frames, SYNTHETICS, process->start_ns);
+}
+
 void ring_tasks_start_program(struct ring_tasks *tasks, struct ring_process *process)
 {
     if (!process->is_in_file)
         add_namespace_pid(tasks, &process->process);
     task_write_start(tasks->samples->file, &process->process, process->is_in_file);
+    if (process->is_in_file)
+        map_synthetic_again(tasks, &process->process);
     tasks->samples->summary->processes += !process->is_in_file;
     process->is_in_file = process->is_started = true;
 }
