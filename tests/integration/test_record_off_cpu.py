@@ -254,19 +254,30 @@ class OffCpu(rec.Case):
                 break
         self.assertEqual(found, {"[waiting: rec]"})
 
-    def test_stacks_that_are_not_complete_are_told(self):
-        """A wait in code made at run time, without a frame pointer: sub $40,%rsp; mov $35,%eax (nanosleep); xor %esi,%esi;
-        syscall; add $40,%rsp; ret."""
-        script = ("import ctypes, mmap, struct; code = mmap.mmap(-1, 4096, prot=7); "
-                  r"code.write(b'\x48\x83\xec\x28\xb8\x23\x00\x00\x00\x31\xf6\x0f\x05\x48\x83\xc4\x28\xc3'); "
+    def waits_of_code(self, code):
+        """Recorded waits of machine code that python3 makes at run time. nanosleep: mov $35,%eax; xor %esi,%esi; syscall."""
+        script = (f"import ctypes, mmap, struct; code = mmap.mmap(-1, 4096, prot=7); code.write({code!r}); "
                   "length = ctypes.create_string_buffer(struct.pack('qq', 0, 300000000)); "
                   "entry = ctypes.addressof(ctypes.c_char.from_buffer(code)); "
                   "ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(entry)(ctypes.addressof(length))")
-        run, waits = self.recorded_waits("/usr/bin/python3", "-c", script)
+        return self.recorded_waits("/usr/bin/python3", "-c", script)
+
+    def test_stacks_that_are_not_complete_are_told(self):
+        """SP is kept in a register that the code before the PC wrote: mov %rsp,%r8; sub $40,%rsp; ...; mov %r8,%rsp; ret."""
+        run, waits = self.waits_of_code(
+            b"\x49\x89\xe0\x48\x83\xec\x28\xb8\x23\x00\x00\x00\x31\xf6\x0f\x05\x4c\x89\xc4\xc3")
         cut = [wait for wait in waits if "[truncated]" in wait.frames or wait.frames[-1:] == ["[unknown]"]]
         self.assert_within(seconds(cut), 0.3, 0.05)
         self.assertEqual(run.count("off_cpu.incomplete"), 1)
         self.assertRegex(run.stderr, rb"off-CPU: .* looks?, 1 incomplete\)")
+
+    def test_code_made_at_run_time_leads_to_its_caller_up_to_its_return(self):
+        """sub $40,%rsp; ...; add $40,%rsp; ret: the code behind the PC states the place of the return address."""
+        run, waits = self.waits_of_code(
+            b"\x48\x83\xec\x28\xb8\x23\x00\x00\x00\x31\xf6\x0f\x05\x48\x83\xc4\x28\xc3")
+        whole = [wait for wait in waits if "ffi_call" in wait.frames and "[truncated]" not in wait.frames]
+        self.assert_within(seconds(whole), 0.3, 0.05)
+        self.assertEqual(run.count("off_cpu.incomplete"), 0)
 
     def test_children_and_programs_are_told_apart(self):
         _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
