@@ -104,7 +104,7 @@ struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool
     return process;
 }
 
-/* Behind a hand-over, the COMM of the start drops the mappings of the time before, and samples of
+/* At a hand-over, the COMM of the start drops the mappings of the sampler's frames, and samples of
  * the sampler may be written later. */
 static void map_synthetic_again(struct ring_tasks *tasks, struct process *process)
 {
@@ -119,7 +119,7 @@ void ring_tasks_start_program(struct ring_tasks *tasks, struct ring_process *pro
     if (!process->is_in_file)
         add_namespace_pid(tasks, &process->process);
     task_write_start(tasks->samples->file, &process->process, process->is_in_file);
-    if (process->is_in_file)
+    if (process->sampled)
         map_synthetic_again(tasks, &process->process);
     tasks->samples->summary->processes += !process->is_in_file;
     process->is_in_file = process->is_started = true;
