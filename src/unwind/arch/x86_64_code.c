@@ -140,9 +140,9 @@ size_t x86_64_first_indirect_jump(const uint8_t *bytes, size_t size, bool may_ca
     const unsigned call = 2, jump = 4, push = 6;
     for (size_t at = 0; at < size;) {
         struct instruction in = x86_64_decode(bytes + at, size - at);
-        unsigned extension = in.modrm ? *in.modrm >> 3 & 7 : 0;
-        if (in.bytes == 0)
+        if (in.bytes == 0) /* cut off: modrm may be behind the end */
             return 0;
+        unsigned extension = in.modrm ? *in.modrm >> 3 & 7 : 0;
         if (in.is_plain && in.opcode == 0xff && extension == jump)
             return at;
         bool is_call = in.opcode == 0xe8 || (in.opcode == 0xff && extension == call);

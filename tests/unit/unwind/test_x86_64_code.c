@@ -87,6 +87,15 @@ static void the_jump_behind_a_prologue_is_found(void **state)
     assert_int_equal(x86_64_first_indirect_jump(branches[5], sizeof(branches[5]), true), 0);
 }
 
+static void an_instruction_cut_off_at_the_end_is_read_up_to_there(void **state)
+{
+    (void)state;
+    uint8_t *byte = malloc(1); /* the sanitizer finds a read behind */
+    *byte = 0xff;
+    assert_int_equal(x86_64_first_indirect_jump(byte, 1, false), 0);
+    free(byte);
+}
+
 static bool may_start_behind(const uint8_t *bytes, size_t size, bool may_start)
 {
     assert_int_equal(x86_64_pass_instruction(bytes, size, &may_start), size);
@@ -210,6 +219,7 @@ int main(void)
         cmocka_unit_test(other_instructions_are_no_calls),
         cmocka_unit_test(jumps_of_stubs_are_read),
         cmocka_unit_test(the_jump_behind_a_prologue_is_found),
+        cmocka_unit_test(an_instruction_cut_off_at_the_end_is_read_up_to_there),
         cmocka_unit_test(a_function_may_start_behind_what_does_not_go_on),
         cmocka_unit_test(ends_of_threads_and_signal_handlers_are_known),
         cmocka_unit_test(lengths_are_those_of_objdump),
