@@ -161,7 +161,7 @@ static bool follow_path(struct follower *f, size_t at, struct flow_state state, 
         if (flow->states[at].kind == FLOW_AT)
             return meets(f, &flow->states[at], &state);
         struct instruction in = x86_64_decode(flow->code + at, flow->bytes - at);
-        if (in.bytes == 0 ||
+        if (in.bytes == 0 || !flow_may_step(flow) ||
             (is_behind_call && may_start(&in, flow->svma + at, is_behind_padding)) ||
             !mark(flow, at, in.bytes, &state))
             return false;

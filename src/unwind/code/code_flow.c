@@ -24,6 +24,12 @@ void flow_close(struct flow *flow)
 }
 
 /* With the bytes inside of each instruction. */
+bool flow_may_step(struct flow *flow)
+{
+    enum { TIMES = 16 };
+    return ++flow->steps / TIMES <= flow->bytes;
+}
+
 void flow_forget(struct flow *flow, size_t reached_before)
 {
     while (flow->reached_count > reached_before) {

@@ -45,11 +45,16 @@ struct flow {
     struct flow_state *states; /* of each byte */
     uint32_t *reached;         /* instructions of the function under way */
     size_t reached_count;
+    size_t steps; /* instructions followed, those of refused functions too; see flow_may_step() */
 };
 
 /* 0 or -ENOMEM. code and starts are set. */
 int flow_open(struct flow *flow);
 void flow_close(struct flow *flow);
+
+/* Counts an instruction. A function is followed once or twice; of hostile starts, one at each byte,
+ * each would be followed up to the end of the code, and refused. False: too many. */
+bool flow_may_step(struct flow *flow);
 
 /* Takes back the states of the function followed last, from the given instruction on. */
 void flow_forget(struct flow *flow, size_t reached_before);

@@ -178,6 +178,29 @@ static void random_code_is_harmless(void **state)
     free(bytes);
 }
 
+static bool starts_everywhere(void *context, int64_t at, bool *is_firm)
+{
+    (void)context;
+    (void)at;
+    *is_firm = false;
+    return true;
+}
+
+/* A file may state a start at each byte: each would be followed through all pushes behind. */
+static void starts_at_each_byte_take_bounded_steps(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 16, TIMES = 16 };
+    uint8_t *pushes = malloc(BYTES);
+    memset(pushes, 0x50, BYTES);
+    assert_false(follow(pushes, BYTES));
+    code.flow.starts = starts_everywhere;
+    for (size_t i = 0; i < BYTES; i++)
+        assert_false(x86_64_flow_follow(&code.flow, i));
+    assert_true(code.flow.steps <= (TIMES + 2) * (size_t)BYTES);
+    free(pushes);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -189,6 +212,7 @@ int main(void)
         TEST(tail_calls_leave_with_an_empty_stack),
         TEST(a_start_that_is_not_firm_has_to_return),
         TEST(random_code_is_harmless),
+        TEST(starts_at_each_byte_take_bounded_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
