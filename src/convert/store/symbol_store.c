@@ -186,7 +186,10 @@ static int read_lib(struct symbol_store *store, struct stored_lib *lib, struct c
 static int read_libs(struct symbol_store *store, struct cursor *c)
 {
     int err = 0;
+    enum { LIBS_MAX = 1 << 16 }; /* each lib of a profile is compared with them */
     size_t count = read_count(c);
+    if (count > LIBS_MAX)
+        return -EBADMSG;
     store->libs = allocate(count, sizeof(*store->libs), &err);
     for (size_t i = 0; i < count && err == 0; i++)
         err = read_lib(store, &store->libs[store->lib_count++], c);

@@ -469,6 +469,32 @@ static void wrong_sizes_are_refused(void **state)
     buffer_free(&packed);
 }
 
+/* Each lib of a profile is compared with all of them. */
+static void too_many_files_are_refused(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16, NUMBERS_OF_FILE = 6 };
+    for (size_t count = MOST; count <= MOST + 1; count++) {
+        struct buffer bytes = {0};
+        struct symbol_store *store = NULL;
+        buffer_text(&bytes, SYMBOL_STORE_MAGIC);
+        buffer_u32(&bytes, SYMBOL_STORE_PLAIN);
+        buffer_u32(&bytes, 0);
+        buffer_append(&bytes, (const uint8_t[]){1, 1, 'a', 0}, 4); /* a string, no function */
+        const uint8_t number[] = {(uint8_t)(0x80 | count), (uint8_t)(0x80 | count >> 7),
+                                  (uint8_t)(count >> 14)};
+        buffer_append(&bytes, number, sizeof(number));
+        for (size_t i = 0; i < NUMBERS_OF_FILE * count; i++)
+            buffer_u8(&bytes, 0);
+        seal(&bytes);
+        const int err = symbol_store_parse(&store, bytes.bytes, bytes.size);
+        assert_int_equal(err, count > MOST ? -EBADMSG : 0);
+        if (err == 0)
+            symbol_store_free(store);
+        buffer_free(&bytes);
+    }
+}
+
 /* With the checksum made right again, the content has to be checked itself. */
 static void hostile_content_does_no_harm(void **state)
 {
@@ -546,6 +572,7 @@ int main(void)
         cmocka_unit_test(names_from_workers_are_not_compressed),
         cmocka_unit_test(names_of_earlier_captures_are_read),
         cmocka_unit_test(wrong_sizes_are_refused),
+        cmocka_unit_test(too_many_files_are_refused),
         cmocka_unit_test(hostile_content_does_no_harm),
         cmocka_unit_test(names_that_cannot_be_used_are_looked_up_anew),
     };
