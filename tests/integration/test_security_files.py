@@ -369,6 +369,19 @@ class CaptureDirectories(Case):
                 with self.subTest(name=name):
                     self.assert_not_opened(name, make)
 
+    def test_other_files_beside_captures_are_not_opened(self):
+        """`rec report DIR` reads all captures of a folder, which may be another user's."""
+        folder = os.path.join(self.theirs, "captures")
+        os.mkdir(folder)
+        shutil.copy(os.path.join(self.directory, "rec.data"), os.path.join(folder, "one.data"))
+        os.mkfifo(os.path.join(folder, "two.data"))
+        os.mknod(os.path.join(folder, "three.data"), stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        watches = [self.watch(os.path.join(folder, name)) for name in ("two.data", "three.data")]
+        done = self.rec("report", folder)
+        self.assertEqual([watch.opens() for watch in watches], [0, 0])
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertIn(b"hot_70", done.stdout)
+
     def test_such_a_directory_is_read(self):
         capture = os.path.join(self.theirs, "capture")
         os.mkdir(capture)

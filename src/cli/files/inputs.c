@@ -93,13 +93,19 @@ static int add_owned(struct inputs *inputs, char *path, struct error *error)
     return inputs_add(inputs, path, error);
 }
 
+/* A FIFO would hang, and a device could act: neither was named by the user. */
 static int add_found(struct inputs *inputs, const char *directory, const char *name,
                      struct error *error)
 {
     const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
     char *path = NULL;
+    struct stat status;
     if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
         path = NULL;
+    if (path && stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        free(path);
+        return 0;
+    }
     return add_owned(inputs, path, error);
 }
 
@@ -109,6 +115,7 @@ static int add_expanded(struct inputs *inputs, const char *path, struct error *e
     struct dirent **entries = NULL;
     struct stat status;
     int err = 0;
+    const size_t before = inputs->count;
     bool is_directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
     int count = is_directory ? scandir(path, &entries, is_capture_name, alphasort) : 0;
     if (count <= 0) {
@@ -121,7 +128,7 @@ static int add_expanded(struct inputs *inputs, const char *path, struct error *e
         free(entries[i]);
     }
     free(entries);
-    return err;
+    return err || inputs->count > before ? err : inputs_add(inputs, path, error);
 }
 
 static int expand_directories(struct inputs *inputs, struct error *error)
