@@ -24,6 +24,7 @@ static void write_lost(struct accounting *accounting, struct process *process, u
     accounting->samples->summary->blind_ns[process->blind_cause] += rest_ns;
 }
 
+/* The list in the summary, beside the samples in the file. */
 static void add_cpu_not_followed(struct accounting *accounting, pid_t pid, uint64_t cpu_ns)
 {
     record_processes_add_cpu(&accounting->samples->summary->not_followed, pid, cpu_ns);
@@ -67,8 +68,9 @@ void accounting_start(struct accounting *accounting, struct process *process,
     process->account.seen_ns -= gap_ns; /* before start_cpu_ns */
 }
 
-/* The passed-on rusage, less the children waited for by the process itself. 0: none, or
- * impossible: both figures come from targets. */
+/* The passed-on rusage, less the children waited for by the process itself. 0: none, or impossible.
+ * Both figures come from targets, so the kernel's figure of the last look bounds the result: since
+ * then, at most all processors can have worked for the process. */
 static uint64_t passed_on_ns(const struct accounting *accounting, const struct process *process)
 {
     uint64_t children_ns = load_relaxed(&process_slot(process)->children_ns);

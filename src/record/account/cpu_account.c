@@ -33,6 +33,8 @@ bool cpu_account_look(struct cpu_account *account, uint64_t cpu_ns, uint64_t now
     if (has_grown)
         account->last_cpu_ns = cpu_ns;
     uint64_t settled_ns = cpu_account_settled_ns(account);
+    /* Set anew at each look, not added up: settled_ns lacks the part taken by
+     * cpu_account_weigh(). */
     account->excess_ns = settled_ns > account->last_cpu_ns ? settled_ns - account->last_cpu_ns : 0;
     return has_grown;
 }
@@ -64,6 +66,8 @@ uint64_t cpu_account_by_count_ns(const struct cpu_account *account, uint64_t cou
 
 struct cpu_rest cpu_account_split(uint64_t rest_ns, uint64_t settled_ns, uint64_t end_cpu_ns)
 {
+    /* A stated end beyond the kernel's figure is untrue, or later than the last look: no
+     * teardown. */
     uint64_t own_ns = end_cpu_ns > settled_ns ? end_cpu_ns - settled_ns : 0;
     uint64_t between_ns = end_cpu_ns == 0 || own_ns > rest_ns ? rest_ns : own_ns;
     return (struct cpu_rest){.between_ns = between_ns, .after_ns = rest_ns - between_ns};

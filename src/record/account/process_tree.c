@@ -110,6 +110,8 @@ static void note_end(struct process_tree *tree, const struct process *ended)
     const struct process *parent = process_find(tree->processes, ended->parent_pid);
     if (!parent || ended->rusage_ns != 0)
         return;
+    /* Counted elsewhere: in detached_ns, or by /proc of a parent without a sampler
+     * (waited_ns()). */
     bool is_counted = ended->is_detached || parent->engine == ENGINE_NONE;
     ended_children_note(
         &tree->ended,
@@ -119,6 +121,7 @@ static void note_end(struct process_tree *tree, const struct process *ended)
             .rusage_ns = is_counted ? 0 : rusage_ns(tree, ended, ended->account.last_cpu_ns)});
 }
 
+/* Without a rusage: process_tree_take_outside_end() sets the figure. */
 void process_tree_take_leave(struct process_tree *tree, pid_t pid, pid_t parent_pid)
 {
     ended_children_note(&tree->ended, &(struct ended_child){.pid = pid, .parent_pid = parent_pid});
@@ -195,6 +198,7 @@ uint64_t process_tree_live_ns(const struct process_tree *tree, bool command_runs
         sum_ns += subtree_ns(load_relaxed(&tree->root_pid));
     for (size_t i = 0; i < tree->processes->live_count; i++) {
         const struct process *process = process_table_at(tree->processes, i);
+        /* The command's own time comes from subtree_ns() or from the launcher's wait. */
         bool is_counted = process->has_ended || process->pid == tree->root_pid;
         if (!is_counted && (process->is_detached || !command_runs))
             sum_ns += rusage_ns(tree, process, proc_cpu_ns(process->pid));

@@ -42,7 +42,8 @@ static bool pass_on(struct process_table *processes, const struct process *waite
     return is_found;
 }
 
-/* The pid of a child without a rusage passed on that is gone; 0: none. */
+/* The pid of a child without a rusage passed on that is gone; 0: none. system() and pclose() wait
+ * inside the C library, so the sampler passes on a rusage without a pid. */
 static pid_t find_gone_child(const struct process_table *processes, const struct process *waiter)
 {
     for (size_t i = 0; i < processes->live_count; i++) {

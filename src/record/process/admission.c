@@ -13,6 +13,7 @@ const char admission_not_visible[] =
 
 const char admission_is_emulated[] = "runs inside another program (valgrind, qemu)";
 
+/* A vDSO is a mapping of its own, so the address is the start of the mapping. */
 static bool has_vdso(const struct proc_maps *mappings, uint64_t avma)
 {
     for (size_t i = 0; i < mappings->count; i++)
@@ -21,7 +22,9 @@ static bool has_vdso(const struct proc_maps *mappings, uint64_t avma)
     return false;
 }
 
-/* An emulator shows its guest another vDSO or executable than the kernel has: -EXDEV. */
+/* An emulator shows its guest another vDSO or executable than the kernel has: -EXDEV, returned by
+ * no call below. The vDSO comes first: its address is in the mappings at hand, and random for each
+ * exec. A process without a vDSO states its executable instead. */
 static int compare_views(const struct process_slot *request, pid_t pid,
                          const struct proc_maps *mappings)
 {
@@ -83,6 +86,7 @@ static const char *choose_engine(const struct admission *admission, struct proce
     if (admission->engine == RECORD_ENGINE_TIMER || !admission->may_arm || process->pid_fd < 0)
         return NULL;
     int err = perf_event_open(&process->event, process->pid, has_one_thread, &admission->event);
+    /* A killed process is no refusal by the kernel: nothing is left to be reported. */
     bool is_killed = err == -ESRCH;
     if (err == 0 || is_killed)
         process->engine = ENGINE_PERF_TRAP;

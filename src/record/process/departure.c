@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * In answer(), the events of perf-ring are armed before the process goes on, so the next program is
+ * recorded from the exec on. What is armed in vain is taken back:
+ *
+ *     REQUESTED ─ arm ─┬▶ DONE ─┬▶ exec           departures_settle() ends the entry
+ *                      │        └▶ exec failed    the sampler writes NONE: disarm_own()
+ *                      └▶ the process did not wait so long: disarmed at once
+ */
 #include "record/process/departure.h"
 
 #include "base/pid_fd.h"
@@ -22,6 +30,8 @@ static bool is_child(const struct departures *departures, const struct process *
            stat.parent == process->pid;
 }
 
+/* The CPU time is read before the exec: everything later belongs to the recording from outside. An
+ * announcement answered before (is_departing) is armed already. */
 static void arm_own(struct departures *departures, struct process *process)
 {
     uint64_t cpu_ns = proc_cpu_ns(process->pid);
@@ -33,6 +43,8 @@ static void arm_own(struct departures *departures, struct process *process)
     process->departed_cpu_ns = cpu_ns;
 }
 
+/* The exec may have happened in between: then the events run, and departures_settle() ends the
+ * entry. */
 static void disarm_own(struct departures *departures, struct process *process)
 {
     outside_forget(departures->outside, process->pid);

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The ends of a request, in the order of the checks in take_request(); the program always runs on:
+ *
+ *     identity or membership not proven   reply alone       the process states UNSEEN, and may
+ *                                                           become an untracked process
+ *     recorded outside, or a Go program   leave_outside()   ENGINE_NONE, perf-ring
+ *     guest of a recorded emulator        admit()           ENGINE_NONE, no entry
+ *     no slot in the process table        turn_away()       ENGINE_NONE, no entry
+ *     a reason against sampling           follow()          ENGINE_NONE, an entry with the reason
+ *     no reason                           follow()          an entry with an engine
+ *
+ * A target is trusted with none of these steps. Shared words are copied once (load_words()), and
+ * states change by compare-and-swap: the process may withdraw at any time, also between two steps.
+ */
 #include "record/process/handshake.h"
 
 #include "base/clock.h"
@@ -29,6 +43,8 @@ static void take_name(const char stated[16], char name[16])
         strcpy(name, "?");
 }
 
+/* Fills in everything before the first use of the entry: drain and accounting find the process by
+ * its slot from then on. NULL: the table is full. */
 static struct process *enter(struct handshake *handshake, const struct join *join,
                              uint64_t start_ns)
 {
@@ -61,7 +77,8 @@ static struct process *enter(struct handshake *handshake, const struct join *joi
     return process_table_add(handshake->processes, &process);
 }
 
-/* False: the process has given up waiting. */
+/* Publishes the verdict. An event is enabled after the swap only: a program that has withdrawn has
+ * no handler, and the first SIGTRAP would end it. False: the process has given up waiting. */
 static bool answer(const struct handshake *handshake, const struct process *process)
 {
     struct process_memory *memory = process->memory->shared;
@@ -77,6 +94,7 @@ static bool answer(const struct handshake *handshake, const struct process *proc
 /* Wakes the process, which reads its own memory. False: the process has abandoned the request. */
 static bool reply(struct join_request *request)
 {
+    /* The process leaves an abandoned request to the launcher: only one side may free it. */
     if (!swap_acq_rel(&request->state, REQUEST_TAKEN, REQUEST_REPLIED)) {
         store_release(&request->state, REQUEST_FREE);
         return false;
@@ -114,6 +132,8 @@ static struct perf_event end_before(struct handshake *handshake, struct process 
     return event;
 }
 
+/* exec changes neither parent nor children, so the place in the tree is that of the program before.
+ * The children counted so far stay counted: the rusage of the pid includes their time. */
 static void place_in_tree(struct handshake *handshake, struct process *process,
                           const struct process *before)
 {
@@ -264,7 +284,8 @@ static void open_process(struct handshake *handshake, struct join *join, pid_t p
         (join->facts.parent && membership_has(handshake->processes, join->facts.parent));
 }
 
-/* Opens the process that made the request. */
+/* Opens the process that made the request: first the stated pid, without a search. The
+ * search in other pid namespaces follows only if the stated pid does not have the memory. */
 static bool identify(struct handshake *handshake, struct join *join)
 {
     const pid_t stated = (pid_t)join->request.pid;
@@ -280,7 +301,8 @@ static bool identify(struct handshake *handshake, struct join *join)
     return join_map(join, handshake->session);
 }
 
-/* A forked child runs its parent's program. The program before ends now, and is no original. */
+/* A forked child runs its parent's program, so nothing about the executable is read for the child.
+ * The program before an exec ends now, and is no original. */
 static void look_at_program(struct handshake *handshake, struct join *join)
 {
     join->original = join_original(join, handshake->processes);
@@ -293,6 +315,8 @@ static void look_at_program(struct handshake *handshake, struct join *join)
                                              handshake->round->now_ns);
 }
 
+/* RLIMIT_FSIZE of the process forbids the size of the memory (wire/session.h). The real request
+ * follows. */
 static void give_size(struct handshake *handshake, const struct join_request *request)
 {
     struct identity identity;
@@ -363,7 +387,9 @@ static void answer_one(struct handshake *handshake, struct join_request *request
         take_refused(handshake, request);
 }
 
-/* Requests left for the next round keep the doorbell unread, and come first there. */
+/* Answers from next_request on, so that the first requests of the array have no precedence.
+ * Requests left for the next round keep the doorbell unread, and come first there. The clock is
+ * read every 16 requests. */
 bool handshake_answer(struct handshake *handshake)
 {
     struct requests *requests = handshake->session->requests;

@@ -34,6 +34,8 @@ bool idle_wakeup_prepare(uint32_t *word)
            pthread_sigmask(SIG_UNBLOCK, &blocked, NULL) == 0;
 }
 
+/* The C library has no public name for the field of the thread id (timer_create(2):
+ * sigev_notify_thread_id). */
 static bool make_timer(struct process *process)
 {
     clockid_t clock;
@@ -47,6 +49,7 @@ static bool make_timer(struct process *process)
 
 bool idle_wakeup_arm(struct process_table *processes, uint64_t period_ns)
 {
+    /* Two periods: the first sample comes after one, so the woken collector finds a record. */
     uint64_t enough_ns = 2 * period_ns;
     struct itimerspec setting = {.it_value = {.tv_sec = (time_t)(enough_ns / 1000000000),
                                               .tv_nsec = (long)(enough_ns % 1000000000)}};

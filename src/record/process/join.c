@@ -25,7 +25,9 @@ void join_close(struct join *join)
     proc_maps_free(&join->mappings);
 }
 
-/* In a recording of root, a process of another user can state a descriptor of root's processes. */
+/* Only the same user, and a process whose parent or previous program is recorded: pidfd_getfd()
+ * then yields the descriptor without a search. In a recording of root, a process of another user
+ * can state a descriptor of root's processes. */
 bool join_take_memory(struct join *join, const struct session *session)
 {
     const pid_t pid = (pid_t)join->request.pid;
@@ -36,6 +38,7 @@ bool join_take_memory(struct join *join, const struct session *session)
     return fd >= 0;
 }
 
+/* A recording of root reads files with the rights of the process, never with its own. */
 static struct rights rights_of_root(const struct join *join)
 {
     const struct pidfd_facts *facts = &join->facts;
@@ -62,6 +65,7 @@ bool join_load_statements(struct join *join)
         return false;
     load_words(stated, shared, sizeof(*stated));
     stated->name[sizeof(stated->name) - 1] = '\0';
+    /* Ids in the slot are those of the inner pid namespace; the identity has them translated. */
     if (join->identity.parent_pid)
         stated->parent_pid = (uint32_t)join->identity.parent_pid;
     return true;
@@ -73,6 +77,8 @@ const struct process *join_original(const struct join *join, const struct proces
     if (stated->copy_of == 0 || stated->copy_of > SESSION_PROCESSES)
         return NULL;
     const struct process *process = &processes->processes[stated->copy_of - 1];
+    /* The index is stated by the target: pid and user of the entry have to match as well. Children
+     * of a process without an engine are judged on their own. */
     bool is_it =
         process->pid == (pid_t)stated->parent_pid && process->rights.uid == join->rights.uid;
     return is_it && process->engine != ENGINE_NONE ? process : NULL;

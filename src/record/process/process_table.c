@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Indices and links of the table, in memory that is all zero at the start:
+ *
+ *     bucket_first[pid % PID_BUCKETS] ─▶ 1 + slot ─▶ next_in_bucket[slot] ─▶ 1 + slot ─▶ … ─▶ 0
+ *
+ *     processes[]    one entry a slot; the verdict has the slot, for copy_of of forked children
+ *     live[]         slots in use; a removal moves the last one to the gap: remove from the end on
+ *     free_slots[]   a stack
+ *
+ * Several entries may have the same pid: the programs before an exec. New entries are linked in
+ * front, and process_find() skips ended entries, so the running program is found.
+ */
 #include "record/process/process_table.h"
 
 #include "record/tables/maps/process_map.h"
@@ -40,6 +52,7 @@ struct process *process_table_add(struct process_table *table, const struct proc
     return process;
 }
 
+/* The entry is in its bucket: the pid of an entry never changes. */
 static void unlink_bucket(struct process_table *table, const struct process *process)
 {
     uint16_t *place = bucket_of(table, process->pid);
@@ -48,6 +61,8 @@ static void unlink_bucket(struct process_table *table, const struct process *pro
     *place = table->next_in_bucket[process->slot];
 }
 
+/* The memory is given up with delay: unmapping costs page table work that starting processes would
+ * wait for. */
 static void release(struct process_table *table, struct process *process, uint64_t now_ns)
 {
     process_map_release(process->map);
@@ -88,6 +103,8 @@ void process_table_note_end(struct process_table *table, pid_t pid, uint64_t end
     table->last_ends[next].end_ns = end_ns;
 }
 
+/* perf.data identifies a process by pid and time: samples between the end of one process and the
+ * start of the next with its pid must belong to the former. */
 uint64_t process_table_after_end_ns(const struct process_table *table, pid_t pid, uint64_t start_ns)
 {
     for (size_t i = 0; i < LAST_ENDS && i < table->end_count; i++)

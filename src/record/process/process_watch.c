@@ -41,7 +41,8 @@ void process_watch_add(struct process_watch *watch, const struct process *proces
         epoll_ctl(watch->end_fd, EPOLL_CTL_ADD, process->pid_fd, &event);
 }
 
-/* Its rings are empty afterwards. Waiting samples and the slot stay until no map is under way. */
+/* The rings are read a last time before the event and the pidfd are closed. Pending samples and the
+ * slot stay until no map is under way: process_watch_find_ended(). */
 void process_end_program(struct process_watch *watch, struct process *process)
 {
     if (process->has_ended)
@@ -62,6 +63,8 @@ void process_end_program(struct process_watch *watch, struct process *process)
     process->pid_fd = -1;
 }
 
+/* The account closes with the CPU time of the departure; the EXIT comes from perf-ring. The note in
+ * the tree keeps the parent's wait from becoming an unmet child. */
 void process_leave(struct process_watch *watch, struct process *process, uint64_t cpu_ns)
 {
     drain_process(watch->drain, process);
@@ -87,6 +90,8 @@ void process_end(struct process_watch *watch, struct process *process)
     process_table_note_end(watch->processes, process->pid, process_end_ns(process, now_ns));
 }
 
+/* A new start in the file, under the name of the new program: its CPU time is [not followed] from
+ * here on. Pending samples belong to the old program, and are finished before. */
 void process_turn_untracked(struct process_watch *watch, struct process *process,
                             const char *reason)
 {

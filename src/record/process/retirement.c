@@ -22,6 +22,8 @@ static void confirm(uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* The event is closed first, and the process released: it waits with the reason at hand (a signalfd
+ * to be read, a clock about to be disabled). */
 static void retire(struct process_watch *watch, struct process *process, const char *reason)
 {
     perf_event_close(&process->event);

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two searches, at most every LOOK_INTERVAL_NS:
+ *
+ *     recorded processes with new CPU time     children without an entry      ─▶ add()
+ *                                              another executable than before ─▶ check_executable()
+ *     items: processes without a sampler       children                       ─▶ add()
+ *                                              CPU time, end                  ─▶ look_at()
+ *
+ * The states of an item; a late handshake ends each of them (untracked_processes_take()):
+ *
+ *     add() ─▶ seen ─ before its constructor? in the dynamic linker? ─▶ certain
+ *     certain ─┬▶ perf-ring takes the process over: forgotten here
+ *              └▶ written, with name and reason ─ looks at the CPU time ─▶ end()
+ */
 #include "record/process/untracked/untracked_processes.h"
 
 #include "base/clock.h"
@@ -221,7 +235,8 @@ static bool is_other_program(const struct process *process, uint64_t executable)
 }
 
 /* Detects the execve() of a program without a sampler by a recorded process. */
-/* perf-ring takes the process over; without perf-ring, the rest of its life is [not followed]. */
+/* Detects the execve() of a program without a sampler by a recorded process. perf-ring takes the
+ * process over; without perf-ring, the rest of its life is [not followed]. */
 static void check_executable(struct untracked_processes *untracked, struct process *process)
 {
     uint64_t executable = executable_id_of(process->pid);

@@ -20,6 +20,8 @@ bool executable_id_read(pid_t pid, struct stat *file, uint64_t *id)
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
     bool is_there = stat(path, file) == 0;
     if (is_there)
+        /* One number to compare, not to keep: device and inode of files that exist at the same
+         * time. */
         *id = file->st_ino ^ (uint64_t)file->st_dev << 40;
     else
         *id = errno == EACCES ? EXECUTABLE_HIDDEN : 0;
@@ -34,6 +36,7 @@ uint64_t executable_id_of(pid_t pid)
     return id;
 }
 
+/* 65 530 mappings (vm.max_map_count) of 250 bytes each. */
 #define MAPS_BYTES_MAX (16u << 20)
 #define ANY_TABLES "/memfd:rec-tables"
 
@@ -93,6 +96,8 @@ static bool lacks_address_space(pid_t pid)
     return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < SESSION_LEAST_SPACE_BYTES;
 }
 
+/* Seccomp filters are inherited and never removed, so more filters than rec's own were added by the
+ * program or its parents. */
 static bool is_in_sandbox(pid_t pid)
 {
     return proc_status_read(pid).filters > proc_status_read(getpid()).filters;

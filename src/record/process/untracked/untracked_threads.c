@@ -34,6 +34,7 @@ static void write_start(struct untracked_threads *untracked, const struct proces
     untracked->samples->summary->threads++;
 }
 
+/* CPU time before the first look is written as well: the thread is new, except after --delay. */
 static void see_first(struct untracked_threads *untracked, const struct process *process, pid_t tid)
 {
     struct proc_stat stat;
@@ -96,7 +97,8 @@ static void look_at(struct untracked_threads *untracked, struct process *process
     summary->blind_ns[RECORD_BLIND_UNKNOWN_THREAD] += lost_ns;
 }
 
-/* Ends the threads that no look has seen since look_ns. */
+/* A look sets look_ns of each thread found; what has an older one by then has ended. look_ns
+ * UINT64_MAX: all threads of the process. */
 static void end_unseen(struct untracked_threads *untracked, const struct process *process,
                        uint64_t look_ns)
 {
