@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The rings of one round. Names have no time of their own in /proc, so the order within a thread
+ * decides where they take effect in the file:
+ *
+ *     find new threads ─▶ FORK                      their records are read in this round
+ *     kernel samples                                their time must not be in the last record, too
+ *     each thread: name due? ─ ring ─ name ─ counters ─ ended: EXIT, slot free
+ *
+ * The state of a slot is read before the ring: a slot ENDED by then gets no further records, so the
+ * thread can be forgotten after this read of its ring.
+ */
 #include "record/sample/drain.h"
 
 #include "record/recorders/recorders.h"
@@ -10,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record's weight may exceed the time since the start by so much. */
+/* A record's weight may exceed the time since the start by so much: clocks of CPU time and of the
+ * round are read at different moments. */
 #define WEIGHT_SLACK_NS 1000000000
 
 /* The context of take_record(). */
@@ -75,7 +87,8 @@ static uint64_t date_record(const struct drain *drain, const struct thread *thre
     return time_ns > process->mapped_ns ? time_ns : process->mapped_ns;
 }
 
-/* No thread can have used more CPU time than has passed. */
+/* No thread can have used more CPU time than has passed. The weight is a number of the target, and
+ * the sum of weights becomes the CPU time of the profile. */
 static bool is_weight_possible(const struct drain *drain, const struct record_header *header)
 {
     uint64_t passed_ns = drain->round->now_ns - round_first_ns(drain->round);
@@ -105,6 +118,8 @@ static void take_record(void *context, const struct record_header *header, const
     struct drain *drain = ((struct source *)context)->drain;
     struct thread *thread = ((struct source *)context)->thread;
     uint64_t time_ns = date_record(drain, thread, header->ticks);
+    /* Off-CPU samples come from the launcher alone. Events of -e have a single row in a recording
+     * by signals: the main row. */
     bool is_known = header->event < RECORD_EVENTS ? header->event != RECORD_EVENT_OFF_CPU
                                                   : header->event == drain->samples->main_row;
     if (!is_known || !is_weight_possible(drain, header)) {

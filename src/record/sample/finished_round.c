@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/finished_round.h"
 
+/* A round ends after ROUND_BYTES, or after ROUND_NS with any record. Up to ROUND_MAX_NS, it waits
+ * for samples and mappings under way: these are older than the mark would be. */
 #define ROUND_NS 100000000
 #define ROUND_MAX_NS 1000000000
 #define ROUND_BYTES (1u << 20)

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A pending sample, from the first look to the last:
+ *
+ *     kept ─▶ WAITS_FOR_MAP ─┬▶ a newer map, kept for the sample ─▶ WAITS_FOR_CFI ─▶ finished
+ *                            ├▶ the walk is complete with the present map ─────────▶ finished
+ *                            └▶ NEEDS_MAP: unknown code on the way, a map is requested
+ *
+ * A map newer than the sample may have another library at the addresses of the sample only if the
+ * process has unloaded code: unload_count in the record and in the map. WAITS_NO_LONGER finishes
+ * every sample: under memory pressure, at the end of the recording, or before the engine goes.
+ *
+ * The bytes of all samples lie in one buffer, by offset, as the buffer may move:
+ *
+ *     pending_stacks.bytes   │ record │ kernel frames │ pad to 8 │ record │ kernel frames │ …
+ */
 #include "record/sample/pending_stacks.h"
 
 #include "base/containers/array.h"
@@ -47,6 +62,8 @@ static void count_lost(struct pending_stacks *pending)
     pending->samples->summary->lost[RECORD_LOST_OTHER]++;
 }
 
+/* A copy that ends before the stack does is a cut of its own; a cut on a stack made by the program
+ * (coroutines) is not counted against the tables. */
 static enum record_cut cut_of(const struct stack_copy *from, const struct offline_result *result)
 {
     const bool is_whole = stack_copy_is_whole(from);
@@ -82,7 +99,8 @@ static void cut_at_no_address(struct offline_result *result, const uint64_t *fra
             .dropped = count > record_frames_leaf(stack_unwind_frames_max()) ? result->dropped : 0};
 }
 
-/* Coroutines start in code that ends the thread, or without a return address. */
+/* Coroutines start in code that ends the thread, or without a return address. Both ends are normal
+ * on a stack made by the program, and a cut on a stack of the C library. */
 static bool is_fiber(const struct stack_copy *from, const struct offline_result *result)
 {
     return from->copy.is_foreign && (result->root_is_in_code || result->end == OFFLINE_NO_CALLER);
@@ -96,6 +114,7 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
     struct stack_walk walk = {
         .map = sample->map, .from = from, .pid = sample->process->pid, .frames = frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
+    /* The walk is not used: with the CFI, it may take another way from this frame on. */
     if (walk.unread && patience != WAITS_NO_LONGER) {
         stack_unwind_want(&pending->unwinder, &walk);
         return NEEDS_CFI;
@@ -154,7 +173,8 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
     return FINISHED;
 }
 
-/* Unwinds a RECORD_CHECK from its copy, and compares the result with the sampler's frames. */
+/* Unwinds a RECORD_CHECK from its copy, and compares the result with the sampler's frames: the same
+ * CFI by two programs, the sampler's compiled rows and the offline unwinder. */
 static void self_check(struct pending_stacks *pending, const struct raw_sample *raw)
 {
     struct stack_copy from;
@@ -219,6 +239,7 @@ static void keep(struct pending_stacks *pending, const struct raw_sample *raw)
         count_lost(pending);
         return;
     }
+    /* In the account from now on, so the gap does not grow by samples under way. */
     raw->process->account.waiting_ns += record_cpu_ns(&header);
     raw->process->waiting_count++;
     if (pending->bytes.size > PENDING_BYTES_MAX)

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* False: no valid record at the tail, or the record changed during the copy. */
+/* The header is read twice: once for the length to copy, and again in the copy, as the target may
+ * write in between. False: no valid record at the tail, or the record changed during the copy. */
 static bool copy_record(const struct ring_reader *reader, const struct ring *ring, uint64_t head,
                         uint8_t *scratch, struct record_header *header)
 {
@@ -32,6 +33,8 @@ struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, 
 {
     struct ring_read result = {0};
     uint64_t head = load_acquire(&ring->control->head); /* all bytes before are committed */
+    /* Positions are 64-bit counts that never wrap; more than a ring between them is a lie or an
+     * overrun. */
     if (head - reader->tail > SESSION_RING_BYTES || head % 8 != 0) {
         reader->tail = head;
         result.damaged++;

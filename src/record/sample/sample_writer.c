@@ -84,6 +84,7 @@ static bool is_root(const struct process_map *map, uint64_t avma)
     return svma >= mapping->module->root_start_svma && svma < mapping->module->root_end_svma;
 }
 
+/* Frames but the leaf are return addresses: the call lies before. */
 static bool ends_at_root(const struct walked_sample *sample)
 {
     uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
@@ -139,6 +140,8 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
         summary->cpu_complete_ns += sample->weight;
 }
 
+/* With -e, CPU samples enter the account but not the file: the file has the samples of the main
+ * row. */
 static void write_and_account(struct sample_writer *writer, struct process *process,
                               const struct perfdata_sample *sample)
 {
@@ -236,6 +239,7 @@ void sample_write_synthetic(struct sample_writer *writer, struct process *proces
 {
     if (weight_ns == 0)
         return;
+    /* A stack of the mark alone: readers show a function of this name below the process. */
     uint64_t frame = synthetic_avma(kind);
     struct perfdata_sample record = {
         .pid = (uint32_t)process->pid,

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of a record, in the order of the pointers of struct stack_copy; wire/records.h has the
+ * places of leaf, middle and root in the stack:
+ *
+ *     header │ record_stack │ record_copy │ frames │ leaf │ words of the middle │ root
+ *                                           8 each   bytes  8 each: number, address   bytes
+ */
 #include "record/sample/stack_copy.h"
 
 #include <string.h>

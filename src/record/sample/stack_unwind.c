@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A walk has two kinds of lookups, both in the process's map. Each lookup may order the tables of
+ * the next walk; orders go to the compiler thread and never block the collector:
+ *
+ *     find_mapping(pc)    module UNREAD    ─▶ walk->unread: the sample waits for the CFI
+ *                         module READ      ─▶ rows of this piece, for the sampler's next walks
+ *                         module NO_ROOM   ─▶ the CFI once more, after the pause
+ *     find_code(address)  code UNREAD      ─▶ walk->unread: the sample waits for the machine code
+ *                         code NO_ROOM     ─▶ the code once more, after the pause
+ *
+ * The flags is_…_requested keep orders from being repeated: set here, cleared by the compiler for
+ * lack of room.
+ */
 #include "record/sample/stack_unwind.h"
 
 #include "base/budget.h"
@@ -136,6 +149,8 @@ static bool is_start(const struct offline_map *map, uint64_t word)
 static size_t find_root_part(const struct offline_map *map, const struct stack_view *root,
                              const struct offline_frames *out)
 {
+    /* Each try is a walk; a stack with more code addresses than this in front of a real chain is
+     * left truncated. */
     enum { TRIES_MAX = 32 };
     struct full_regs regs = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
     uint64_t *pc = &regs.value[UNWIND_DWARF_PC], at = root->lo;
@@ -168,6 +183,7 @@ static void take_root_part(const struct offline_map *map, const struct stack_vie
 /* A module read since may change the result of a search. */
 static uint64_t generation_of(const struct stack_unwinder *unwinder, const struct process_map *map)
 {
+    /* Without a map of the compiler nothing is cached: results could be taken for another map's. */
     if (!map || map->number == 0)
         return 0;
     uint64_t read = compiler_modules_read(unwinder->compiler);

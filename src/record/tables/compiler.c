@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two threads, two directions. A job owns references to all objects in use, so the process and its
+ * entry may end while the job is under way:
+ *
+ *     collector ── jobs ──────────▶ compiler thread: maps, CFI, machine code   samples wait
+ *               ── jobs_for_rows ─▶                  rows of a piece           no sample waits
+ *               ◀── done ─────────  finished maps, doorbell
+ *               ◀── module->state   atomic: CFI, code and rows are published in place
+ *
+ * Modules are made, changed and evicted by the compiler thread alone; the collector sees a module
+ * through the maps it has received, each a user of its modules.
+ */
 #include "record/tables/compiler.h"
 
 #include "base/clock.h"

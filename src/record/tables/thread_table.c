@@ -56,6 +56,8 @@ void thread_refresh_name(struct thread_table *table, struct thread *thread)
         thread->name_wait_ns *= NAME_FACTOR;
 }
 
+/* The positions are reset before the state: the next thread of the slot starts with an empty
+ * ring. */
 static void free_slot(struct thread_memory *shared)
 {
     store_relaxed(&shared->control.head, 0);
@@ -178,6 +180,8 @@ void thread_table_find_new(struct thread_table *table, struct process *process)
         if (!is_known(process, i) && (state == THREAD_ACTIVE || state == THREAD_ENDED))
             adoptions[adopt(table, process, i)]++;
     }
+    /* LATER: the pid namespace has no translation yet. One less than started makes the next call
+     * look again. */
     process->threads_started = adoptions[LATER] ? started - 1 : started;
     /* Threads refused before are looked at again. */
     uint32_t refused = adoptions[WITHOUT_ROOM] < new ? adoptions[WITHOUT_ROOM] : new;

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The places of a mapped file, in the order of the attempts. Each must have device and inode of the
+ * mapping, so a successor at the same path is never taken:
+ *
+ *     the path, from rec's root            with the rights of the process
+ *     the path, from the process's root    containers, chroot
+ *     /proc/PID/exe                        a deleted executable
+ *     /proc/PID/map_files/START-END        a deleted library; needs CAP_SYS_ADMIN, since Linux 5.9
+ *                                          CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE (proc(5))
+ */
 #include "record/tables/files/mapped_file.h"
 
 #include "base/files/foreign_file.h"

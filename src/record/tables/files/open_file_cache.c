@@ -90,6 +90,7 @@ static void drop(struct open_file_cache *cache, size_t index)
     memmove(file, file + 1, (cache->count - index) * sizeof(*file));
 }
 
+/* Device and inode alone do not show a file rewritten in place. */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
@@ -126,6 +127,7 @@ static bool add(struct open_file_cache *cache, pid_t pid, const char *path, cons
     while (cache->count >= cache->limit ||
            cache->bytes + (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX)
         drop(cache, 0);
+    /* Above the descriptors with a fixed number in the sandboxed worker (confine.h). */
     file.fd = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_RULES_FD + 1);
     struct open_file *place =
         file.fd < 0 ? NULL : ARRAY_PUSH(cache->files, cache->count, cache->capacity);

@@ -20,6 +20,7 @@ void map_request(struct compiler *compiler, struct process *process, uint64_t no
     request(compiler, process, NULL, 0);
 }
 
+/* The mappings of the handshake were read at the start, so the map is dated there. */
 void map_request_first(struct compiler *compiler, struct process *process)
 {
     if (process->first_mappings.count == 0)

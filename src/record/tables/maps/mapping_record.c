@@ -27,6 +27,7 @@ void mapping_record_write(struct perfdata_writer *file, pid_t pid,
         .bytes = from->end_avma - from->start_avma,
         .file_offset = from->file_offset,
         .protection = PROT_READ | PROT_EXEC,
+        /* The kernel's name for anonymous memory in MMAP2 records (perf_event_mmap_event()). */
         .path = from->path[0] ? from->path : "//anon",
     };
     write_of(file, &mapping, from->module);

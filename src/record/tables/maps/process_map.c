@@ -42,6 +42,7 @@ void process_mapping_resolve(struct process_mapping *mapping, struct module_cach
 
 void process_map_note_jit(struct process_map *map, const struct process_mapping *mapping)
 {
+    /* [vsyscall] lies above the user addresses. */
     if (mapping->module || mapping->start_avma >= RECORD_ADDRESSES_END)
         return;
     if (map->jit_end_avma == 0 || mapping->start_avma < map->jit_start_avma)

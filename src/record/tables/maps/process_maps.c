@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two copies of a process's map in its memory let the sampler walk while the next one is written:
+ *
+ *     verdict.generation = g     samplers read maps[g % 2]
+ *     publish()                  fills maps[(g + 1) % 2], then generation = g + 1
+ *
+ * A walk that began before reads the older map to its end. The rows of a replaced module may be
+ * overwritten only after the next map is current, hence the order in process_maps_take().
+ */
 #include "record/tables/maps/process_maps.h"
 
 #include "base/containers/array.h"
@@ -100,7 +109,8 @@ static bool write_new_mappings(struct process_maps *maps, struct process *proces
     return found;
 }
 
-/* Limits the reads of mappings for a program with repeated jumps into unmapped code. */
+/* Limits the reads of mappings for a program with repeated jumps into unmapped code: each read
+ * without a new mapping doubles the pause. */
 static void set_pause(struct process *process, const struct process_map *map, bool was_fruitful)
 {
     uint64_t least_ns = COST_PARTS * map->cost_ns;

@@ -38,6 +38,8 @@ static void find_root(struct known_module *module)
         module->root_end_svma = UINT64_MAX;
         return;
     }
+    /* An ELF file without an interpreter is a static program or a library; libraries have no entry,
+     * with few exceptions named .so. */
     bool is_loader = strncmp(name, "ld-", 3) == 0;
     bool is_static = !is_loader && !elf_interpreter(module->elf);
     if (elf_entry_svma(module->elf) == 0 || (is_static && strstr(name, ".so")))
@@ -162,6 +164,8 @@ bool known_module_is_current(const struct known_module *module)
            status.st_mtim.tv_nsec == module->changed.tv_nsec;
 }
 
+/* A module without ELF may be a file that was closed to its first user, so another user gets a
+ * module of its own. The path is compared, too: the held file is found by the path. */
 bool known_module_is_of(const struct known_module *module, const struct mapped_file *file)
 {
     return module->inode == file->inode && module->device == file->device &&

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The room of a module, by kind; the function takes it, and module_free() gives it back:
+ *
+ *     header, flags of pieces    reading_budget, of the user that pays     has_room()
+ *     CFI, rules                 reading_budget, rule_room                 read_cfi()
+ *     index and rows             row_allocator: the shared rows            take_cells()
+ *     machine code               CODE_BYTES_MAX, never evicted for         read_code()
+ *
+ * Eviction takes the least recently used module without users; maps of live processes and jobs
+ * under way are users. Where nothing can be evicted, the module becomes MODULE_NO_ROOM, or the
+ * piece stays without rows, and the request may be repeated after NO_ROOM_PAUSE_NS.
+ */
 #include "record/tables/modules/module_cache.h"
 
 #include "base/clock.h"
@@ -332,6 +344,7 @@ static struct known_module *find(const struct module_cache *store, const struct 
     return module && (!module->elf || known_module_is_current(module)) ? module : NULL;
 }
 
+/* MODULE_READ without CFI: as an unusable file stays, until open_module() finds ELF headers. */
 static struct known_module *new_module(const struct mapped_file *file)
 {
     struct known_module *module = calloc(1, sizeof(*module));

@@ -31,6 +31,7 @@ static struct known_module **chain_of(const struct module_set *set, const char *
     return &set->chains[hash_word(hash_bytes(path, strlen(path)) ^ set->seed) % CHAINS];
 }
 
+/* New modules are linked in front, so the newest version of a rewritten file is found. */
 struct known_module *module_set_find(const struct module_set *set, const struct mapped_file *file)
 {
     struct known_module *module = *chain_of(set, file->path);

@@ -47,6 +47,8 @@ void reading_budget_pay(struct reading_budget *budget, uid_t payer)
     budget->payer = payer;
 }
 
+/* A file mapped by several users is paid by the first with time left, so no user can use up the
+ * time of a shared library for the others. */
 bool reading_budget_begin(struct reading_budget *budget, struct known_module *module)
 {
     bool may_read = has_time(budget, module->payers[0]);
@@ -65,6 +67,8 @@ void reading_budget_end(struct reading_budget *budget)
         reading_time_spend(&budget->time, budget->payer, cpu_ns);
 }
 
+/* Two accounts: files of limited users can take memory from one another, but not from the files of
+ * root. */
 uint64_t reading_budget_bytes(const struct reading_budget *budget)
 {
     const bool is_of_others = is_limited(budget->payer);
