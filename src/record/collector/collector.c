@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The life of the thread. Everything outside of it runs before pthread_create() or after
+ * pthread_join(), so the parts of the collector need no lock; `stop`, `full`, `running` and
+ * root_pid are atomic.
+ *
+ *     collector_start()   opens the events that wait for the exec of the command
+ *     collector_thread()  rounds
+ *     collector_stop()    two rounds more: the first reads the rings and requests the last maps,
+ *                         finish_maps() waits for these, the second writes their samples; then
+ *                         accounts close from the leaves of the tree to the root
+ *
+ * The memory is from mmap(): zero without being touched, and most entries of the process table
+ * never are.
+ */
 #include "record/collector/collector_parts.h"
 
 #include "base/prompt_thread.h"
@@ -172,6 +186,7 @@ void collector_stop(struct collector *collector, bool command_runs)
     collector_look_around_now(collector);
     collector_run_round(collector);
     store_release(&collector->config.session->tables->header.stop, 1);
+    /* detached_ns grows while the processes below end: counted once, after the last end. */
     collector->live_ns = process_tree_live_ns(&collector->tree, command_runs);
     collector->live_ns -= collector->tree.detached_ns;
     end_processes(collector, command_runs);

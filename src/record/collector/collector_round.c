@@ -160,6 +160,8 @@ void collector_run_round(struct collector *collector)
 {
     uint64_t before = perfdata_bytes_written(collector->config.writer);
     begin_round(collector);
+    /* Processes that wait come first, each blocked in a system call: before exec, in a constructor,
+     * or in dlclose(). */
     departures_answer(&collector->departures);
     collector->watch.has_starts = handshake_answer(&collector->handshake);
     if (collector->watch.has_starts)
@@ -170,6 +172,7 @@ void collector_run_round(struct collector *collector)
     process_maps_publish_rows(&collector->maps);
     drain_all(&collector->drain);
     pending_finish(&collector->pending, false);
+    /* Any process may have the new cuts; the search is as long as the process table. */
     if (foreign_cuts(collector) != collector->foreign_cuts_before)
         outside_take_fibers(&collector->outside, &collector->watch);
     outside_round(&collector->outside);
@@ -209,6 +212,7 @@ uint64_t collector_next_wait_ns(struct collector *collector)
     bool can_sleep_long = collector->can_idle && poll_interval_is_idle(poll, &facts) &&
                           idle_wakeup_arm(&collector->processes, collector->samples.period_ns);
     uint64_t wait_ns = poll_interval_next(poll, &facts, can_sleep_long);
+    /* Each part shortens the wait for its own rings; poll->wait_ns keeps the shortened figure. */
     wait_ns = outside_wait_ns(&collector->outside, wait_ns);
     wait_ns = kernel_samples_wait_ns(&collector->kernel, wait_ns);
     if (collector->config.off_cpu && wait_ns > OFF_RECORDER_WRITE_NS)

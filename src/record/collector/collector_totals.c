@@ -80,7 +80,8 @@ void collector_settle_tree(struct collector *collector, const char *program, uin
     if (is_silent)
         write_silent_command(collector, &command, program);
     summary->cpu_billed_ns = sampled_rusage_ns(collector, billed_ns);
-    /* CPU time of no recorded process: children that were never met, or ended before. */
+    /* CPU time of no recorded process: children that were never met, or ended before. Below a
+     * millisecond, the difference is the resolution of the figures. */
     if (summary->cpu_billed_ns > summary->cpu_seen_ns + 1000000)
         sample_write_synthetic(&collector->samples, &command, command.pid, rest,
                                summary->cpu_billed_ns - summary->cpu_seen_ns, end_ns);

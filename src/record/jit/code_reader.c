@@ -92,6 +92,7 @@ void code_reader_close(struct code_reader *reader)
 {
     if (!reader)
         return;
+    /* The thread still writes to *reader: the memory stays with the thread. */
     if (!is_idle(reader)) {
         pthread_detach(reader->thread);
         return;

@@ -72,6 +72,7 @@ static void read_entry(const struct jit_code *code, const struct process_mapping
     if (bytes)
         known.entry = unwind_machine_own()->code->realigning_entry(bytes, size);
     keep(code, OF_ENTRY, mapping->start_avma, &known);
+    /* An unreadable or foreign mapping is remembered as well: one read for each. */
     if (known.entry.bytes > 0)
         keep(code, OF_ENTRY, 0, &known);
 }

@@ -52,7 +52,8 @@ static const struct machine_code *machine_here(void)
     return unwind_machine_own()->code;
 }
 
-/* False: the code could not be read. */
+/* The last prologue before the return address decides, searched in growing pieces; without one in
+ * 128 KiB, the first one ahead. False: the code could not be read. */
 static bool read_fp(struct jit_frames *jit, pid_t pid, const struct process_mapping *mapping,
                     uint64_t avma, enum code_fp *fp)
 {

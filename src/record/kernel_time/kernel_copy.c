@@ -26,6 +26,7 @@ bool kernel_copy_build(struct buffer *out, const struct ring_record *record, uin
     uint64_t sp_avma = regs.value[UNWIND_DWARF_SP];
     if (sp_avma >= RECORD_ADDRESSES_END || record->stack_bytes > RECORD_COPY_BYTES_MAX)
         return false;
+    /* Whole words, as stack_copy_parse() demands. */
     const uint32_t stack_bytes = (uint32_t)(record->stack_bytes & ~(size_t)7);
     const struct record_stack stack = {.unload_count = unload_count};
     struct record_copy copy = {.known = regs.known,

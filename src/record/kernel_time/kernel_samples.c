@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The way of a kernel sample. Only threads with a slot count, as their user time has signals:
+ *
+ *     kernel ring ─▶ take_sample() ─┬▶ no thread with a sampler        dropped
+ *                                   ├▶ delivery of the sampler's own
+ *                                   │  signal, or its rt_sigreturn()   dropped: not program time
+ *                                   ├▶ no user stack                   kernel frames alone
+ *                                   └▶ RECORD_COPY of the user stack   pending_stacks
+ *
+ * skipped_ns of the thread grows by each weight: the thread's last record has all CPU time since
+ * its last signal, this time included.
+ */
 #include "record/kernel_time/kernel_samples.h"
 
 #include "record/kernel_time/kernel_copy.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Recognizes a kernel stack by the functions at its ends, innermost first:
+ *
+ *     perf_pending_task ─ … ─ exit_to_user_mode_loop ─ … ─ asm_sysvec_apic_timer_interrupt
+ *                             DELIVERY_EXIT                 DELIVERY_ENTRY, the outermost
+ *
+ * A stack with schedule() between the two is a switch to another thread, the program's own time.
+ */
 #include "record/kernel_time/signal_delivery.h"
 
 #include <signal.h>

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The order of engine_choose(); `summary` keeps engine and reason:
+ *
+ *     the program takes no sampler, an event of -e       perf-ring
+ *     that the sampler cannot record, --engine=perf-ring
+ *     --engine=timer                                     timer
+ *     perf events with signals are permitted             perf-trap
+ *     kernel stacks, no --engine                         perf-ring
+ *     --engine=perf-trap, or an event of -e              an error: no silent replacement
+ *     else                                               timer
+ */
 #include "record/launch/engine_choice.h"
 
 #include "record/events/event_list.h"

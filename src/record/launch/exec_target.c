@@ -26,7 +26,7 @@
 const char exec_target_is_privileged[] =
     "set-user-id or with capabilities: the dynamic linker preloads nothing";
 
-/* Parses "#! /path argument" in place. */
+/* Parses "#! /path argument" in place. The argument has no meaning here. */
 static const char *interpreter_of(char head[HEAD_BYTES + 1])
 {
     char *start = head + 2 + strspn(head + 2, " \t");
@@ -34,7 +34,9 @@ static const char *interpreter_of(char head[HEAD_BYTES + 1])
     return start[0] ? start : "/bin/sh";
 }
 
-/* File capabilities add nothing to root's rights: with root, the dynamic linker still preloads. */
+/* The kernel sets AT_SECURE at such an exec, and the dynamic linker then ignores paths with slashes
+ * in LD_PRELOAD (ld.so(8), secure-execution mode). File capabilities add nothing to root's rights:
+ * with root, the dynamic linker still preloads. */
 static bool is_privileged(const char *path, int fd)
 {
     struct stat status;

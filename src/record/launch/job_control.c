@@ -26,7 +26,9 @@ static bool goes_on(pid_t command)
     return proc_stat_read(&stat, command, 0) == 0 && stat.state != 'T' && stat.state != 't';
 }
 
-/* Sends SIGCONT again and again: the first signal may arrive before rec has stopped. */
+/* Sends SIGCONT again and again: the first signal may arrive before rec has stopped.
+ * PR_SET_PDEATHSIG and the check of the parent end the watcher with rec, also where rec was killed
+ * before prctl(). */
 __attribute__((noreturn)) static void watch(pid_t command, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

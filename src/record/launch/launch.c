@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* An hour; then the wait starts again. */
 #define WAIT_MAX_NS UINT64_C(3600000000000)
 
 /* From rec to the waiting child. */
@@ -25,6 +26,7 @@ enum order { ORDER_RUN = 'r', ORDER_END = 'e' };
 static const int forwarded[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
                                 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 
+/* The exit statuses of shells: 127 not found, 126 found but not runnable. */
 static int is_runnable(const char *path)
 {
     struct stat status;

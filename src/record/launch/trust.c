@@ -28,6 +28,7 @@ static bool is_owner_of(uid_t uid, const char *path)
     return stat(path, &status) == 0 && status.st_uid == uid;
 }
 
+/* The owner of rec can replace rec itself, and gains nothing by another sampler. */
 static bool is_trusted_owner(uid_t uid)
 {
     return uid == 0 || owner_is_self(uid) || is_owner_of(uid, "/proc/self/exe") ||

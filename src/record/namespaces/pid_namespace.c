@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two translations, each with a guess before a search. Ids of a namespace grow with each new task
+ * (alloc_pid() in kernel/pid.c), so the distance of the last translated pair is mostly still right:
+ *
+ *     process   stated pid ─ tracked processes ─ guess from the parent's last child ─
+ *               children of the parent ─ all of /proc
+ *     thread    guess from the last thread ─ binary search in /proc/PID/task ─ the same list anew
+ *
+ * A guess is proven: by the memory of the process, by NSpid of the thread (proc(5)).
+ */
 #include "record/namespaces/pid_namespace.h"
 
 #include "base/process_ids.h"

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Each step works on descriptors of directories opened before, so no path is resolved twice:
+ *
+ *     open_base()            PLACE, trusted from the root on          (realpath() first)
+ *     open_own_directory()   rec-sampler, then HASH: own, no writer but this user
+ *     flock(), write_file()  unfinished ─▶ rename ─▶ librec-sampler.so
+ *
+ * A reader finds either no file or a complete one. A copy is compared byte for byte before its use:
+ * the hash names the copy, and proves nothing.
+ */
 #include "record/session/sampler_copy.h"
 
 #include "base/containers/buffer.h"

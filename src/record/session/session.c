@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The seals of both memories are added after the launcher has mapped them (fcntl(2)):
+ *
+ *     rec-tables     SHRINK GROW SEAL FUTURE_WRITE   no target can map the tables writable
+ *     rec-requests   SHRINK GROW SEAL                every process of the recording writes requests
+ *
+ * The descriptors have no close-on-exec flag: targets inherit them over any number of fork() and
+ * exec(), and map the memory by the numbers in SESSION_VARIABLE.
+ */
 #include "record/session/session.h"
 
 #include "arch/own.h"
@@ -50,6 +59,7 @@ int session_set_size(int fd, size_t bytes)
     struct rlimit before;
     if (getrlimit(RLIMIT_FSIZE, &before) != 0)
         return -errno;
+    /* setrlimit(2) needs no rights up to the hard limit. */
     struct rlimit most = {before.rlim_max, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &most);
     int err = ftruncate(fd, (off_t)bytes) != 0 ? -errno : 0;
@@ -169,6 +179,7 @@ void session_start_sampling(struct session *session)
     store_release(&session->tables->header.quiet, 0);
 }
 
+/* Blocks of a memfd are the pages in use: a few MiB of rows, unless a program has touched all. */
 bool session_is_locked(const struct session *session)
 {
     struct stat status;
@@ -176,6 +187,7 @@ bool session_is_locked(const struct session *session)
            (uint64_t)status.st_blocks * 512 >= sizeof(struct tables);
 }
 
+/* An entry of environ with this name, whatever its value. */
 static bool is_variable(const char *entry, const char *name)
 {
     size_t length = strlen(name);
@@ -262,6 +274,7 @@ int session_environment(const struct session *session, struct session_environmen
     }
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
+        /* In place of an existing LD_PRELOAD: the order of variables stays the same. */
         if (is_variable(environ[i], "LD_PRELOAD"))
             environment->variables[used++] = environment->preload;
         else if (!is_variable(environ[i], SESSION_VARIABLE))
