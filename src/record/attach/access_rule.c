@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The rules in the order of the kernel's checks: the first rule that applies has refused.
+ *
+ *     rec itself      seccomp, security modules: the call fails on rec's own process, too
+ *     events          kernel.perf_event_paranoid
+ *     the target      user and group ids, dumpable, capabilities, Yama: ptrace(2), "Ptrace access
+ *                     mode checking"; in another user namespace, rec's capabilities have no effect
+ *     rings           locked memory
+ *
+ * The rules about the target are lifted by a capability (is_lifted()).
+ */
 #include "record/attach/access_rule.h"
 
 #include <errno.h>

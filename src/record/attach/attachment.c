@@ -141,7 +141,7 @@ static int start_off_cpu(struct attachment *attachment, const struct own_rights 
 }
 
 /* The command is not recorded itself. Its signals, limits and priority are not those of rec: the
- * child exists before rec changes its own, and waits. */
+ * child exists before rec changes its own, and waits until the events of the targets are open. */
 static int fork_command(struct attachment *attachment, struct error *error)
 {
     struct record_result *result = attachment->result;

@@ -28,6 +28,7 @@ void event_attr_take_stacks(struct perf_event_attr *attr, uint32_t stack_bytes)
     attr->sample_stack_user = stack_bytes;
     attr->exclude_callchain_kernel = 1;
     attr->exclude_callchain_user = 1;
+    /* Other records end with time and id, too: all records of all rings are merged by time. */
     attr->sample_id_all = 1;
     attr->use_clockid = 1;
     attr->clockid = CLOCK_MONOTONIC;

@@ -80,6 +80,7 @@ const struct event_request *event_list_injected(const struct record_options *opt
 
 static int settle(struct event_request *request, bool may_sample_kernel, struct error *error)
 {
+    /* As perf does: without a modifier, the kernel's part is left out where it is not permitted. */
     bool is_unmodified = !request->exclude_user && !request->exclude_kernel;
     if (is_unmodified && !request->kernel_stacks && !may_sample_kernel)
         request->exclude_kernel = true;

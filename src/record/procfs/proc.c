@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Rights to nothing but what all may read, for files of ended processes. 65534: the overflow id of
+ * user namespaces (user_namespaces(7)). */
 static const struct rights nobody = {.uid = 65534, .gid = 65534};
 
 static ssize_t read_small(const char *path, char *text, size_t size)
@@ -328,6 +330,7 @@ uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
     return read_of(pid, tid, "schedstat", text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
+/* Two lookups: /proc/TID alone also exists for threads of other processes. */
 bool proc_has_thread(pid_t pid, pid_t tid)
 {
     char path[64];

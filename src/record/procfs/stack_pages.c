@@ -23,7 +23,7 @@ struct request {
     uint64_t avma;
 };
 
-/* Stops at the end of the mapping. */
+/* Stops at the end of the mapping. One byte of each page: the page, not its content, is needed. */
 static void read_pages(const struct request *request)
 {
     uint8_t bytes[PAGES_AT_ONCE];

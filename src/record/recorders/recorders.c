@@ -159,6 +159,7 @@ const struct recorder_event *recorders_event(enum record_event id)
         for (size_t j = 0; j < recorders[i].event_count; j++)
             if (recorders[i].events[j].id == id)
                 return &recorders[i].events[j];
+    /* Ids without a row are refused before (take_record() of drain.c). */
     return &cpu_events[0];
 }
 

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * From the mappings of a core file to a map with modules. Two sources, as no core has all:
+ *
+ *     NT_FILE note    every mapped file, by path    add_file(): code by the segments of the file,
+ *                                                   or by the flags in the core
+ *     PT_LOAD with X  code in no file: the vDSO,    add_anonymous()
+ *                     code made at run time
+ *
+ * A file at the path may be another build by now; the head of the mapped file is in the core, and
+ * its build-id decides.
+ */
 #include "record/attach/core/core_map.h"
 
 #include "base/containers/array.h"

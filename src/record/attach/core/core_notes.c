@@ -56,6 +56,8 @@ static void take_process(struct core_notes *notes, struct cursor *c)
     snprintf(notes->name, sizeof(notes->name), "%.*s", (int)sizeof(info.pr_fname), info.pr_fname);
 }
 
+/* Words of all mappings, then all paths in the same order. The offset is in units of the page
+ * size. */
 static int take_files(struct core_notes *notes, struct cursor *c)
 {
     uint64_t count = cursor_u64(c), page_bytes = cursor_u64(c);

@@ -49,6 +49,7 @@ static uint32_t find_sections(const struct elf_file *elf)
     return found;
 }
 
+/* The place of distributions, below the first byte of the build-id. */
 static bool has_debug_file(const struct image *image)
 {
     char path[128] = "/usr/lib/debug/.build-id/";

@@ -38,6 +38,7 @@ static void read_build_id(struct image *image, const Elf64_Phdr *notes, image_re
         image->build_id_bytes = (uint32_t)build_id_note_find(bytes, size, image->build_id);
 }
 
+/* The program headers come first: with the bias, the notes are found at their addresses. */
 bool image_header_read(struct image *image, uint64_t header_avma, uint64_t code_avma,
                        uint64_t code_offset, image_read_function *read, void *context)
 {

@@ -106,6 +106,7 @@ struct image_list *image_list_take(pid_t pid, uint64_t limit_ns, struct error *e
     struct target_facts facts = target_facts_read(pid);
     if (snapshot_refusal_check(&facts, getpid(), pid, error) != 0)
         return NULL;
+    /* Shared with the forked reader of time_limited_run(): a file system of the target may hang. */
     void *memory = mmap(NULL, sizeof(struct image_list), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The looks at the threads of a process, in the reading process (snapshot_take.c):
+ *
+ *     without --stop   each thread: look, at most LOOKS_MAX times while torn ─▶ stack, or the list
+ *                      of running threads ─▶ a sample by an event on each (running_threads)
+ *     with --stop      CFI first, then all threads stop ─▶ registers and stacks ─▶ resume; threads
+ *                      that did not stop are looked at as above
+ *
+ * A look is torn if the thread ran in between: the switches of schedstat before and after the copy
+ * of the stack differ.
+ */
 #include "record/attach/snapshot/snapshot_reader.h"
 
 #include "base/clock.h"

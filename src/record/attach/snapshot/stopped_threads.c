@@ -14,6 +14,8 @@
 
 #define POLL_NS 100000
 
+/* PTRACE_SEIZE stops nothing and sends no SIGSTOP, so the parent of the thread sees no stop
+ * (ptrace(2)). All threads are interrupted before the first is waited for: one instant. */
 static void interrupt(struct stopped_thread *thread)
 {
     thread->error = 0;

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A look at a thread that waits, without stopping it. The kernel shows SP and PC of a thread off
+ * the processor; everything else is copied from memory, and may be torn:
+ *
+ *     schedstat  syscall  stack (kernel)  4 KiB of stack  schedstat  walk ─┬▶ ends inside: done
+ *                                              ▲                           │
+ *                                              └── 16, 64 … KiB ◀──────────┘ leads out of the copy
+ *
+ * The thread has not moved if `turns` in schedstat is the same after each copy. A walk out of a
+ * signal handler goes on in a second copy, from the interrupted SP.
+ */
 #include "record/procfs/blocked/blocked_look.h"
 
 #include "record/jit/jit_code.h"

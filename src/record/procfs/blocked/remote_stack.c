@@ -54,6 +54,7 @@ int remote_stack_grow(struct remote_stack *stack, size_t size)
         return -ENODATA;
     struct iovec local = {stack->bytes + stack->size, size - stack->size};
     size_t count = cut(pieces, avma, local.iov_len);
+    /* A partial read ends at a piece: fewer bytes than requested are no error. */
     ssize_t got = process_vm_readv(stack->pid, &local, 1, pieces, count, 0);
     if (got < 0)
         return errno == EFAULT ? -ENODATA : -errno;

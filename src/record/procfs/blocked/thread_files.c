@@ -20,6 +20,8 @@ static int open_file(const struct task_directory *tasks, pid_t pid, pid_t tid, c
     return fd < 0 ? -errno : fd;
 }
 
+/* schedstat first: readable for every user. syscall needs the right to trace the process
+ * (proc(5)). */
 static int open_files(struct thread_files *files, const struct task_directory *tasks, pid_t pid,
                       pid_t tid)
 {

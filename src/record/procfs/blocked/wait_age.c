@@ -27,6 +27,7 @@ bool wait_age_parse(uint64_t *exec_start_ns, const char *text)
     return end - decimals == 6;
 }
 
+/* se.exec_start is the first value of the file (proc_sched_show_task(), kernel/sched/debug.c). */
 static bool read_exec_start(const char *path, uint64_t *exec_start_ns)
 {
     char text[512];

@@ -49,6 +49,7 @@ static enum wait_kind kind_of(const char *name)
     return WAIT_OTHER;
 }
 
+/* Symbols are of a foreign file: the number is bounded, sizes may overlap. */
 static int add(struct wait_functions *functions, const Elf64_Sym *sym, const char *name)
 {
     uint64_t end_svma;

@@ -149,6 +149,7 @@ uint64_t kernel_lookup_find(const struct kernel_lookup *lookup,
     struct lookup_page *page = lookup->page;
     if (!page || function->name_length >= NAME_BYTES)
         return 0;
+    /* The helper takes the name with its size: zeros behind the name end it. */
     *page = (struct lookup_page){.avma = 0};
     memcpy(page->name, function->name, function->name_length);
     union bpf_attr attr = {.test.prog_fd = (uint32_t)lookup->program_fd};
