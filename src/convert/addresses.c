@@ -24,6 +24,7 @@ uint32_t *addresses_order(const struct profile *profile)
     for (size_t i = 0; i < count && is_done; i++)
         places[i] = (struct placed_address){profile->addresses[i].svma, profile->addresses[i].lib,
                                             (uint32_t)i};
+    /* A stable sort: the second key last. */
     is_done = is_done && SORT_BY(places, count, svma) == 0 && SORT_BY(places, count, lib) == 0;
     for (size_t i = 0; i < count && is_done; i++)
         order[i] = places[i].index;

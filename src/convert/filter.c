@@ -128,6 +128,7 @@ bool filter_accepts_event(const struct filter *filter, const char *name)
     if (!filter->event || strcmp(filter->event, name) == 0)
         return true;
     size_t length = strlen(filter->event);
+    /* The modifiers of perf-list(1). */
     return strncmp(filter->event, name, length) == 0 && name[length] == ':' &&
            name[length + 1 + strspn(name + length + 1, "ukhHGpPSDIWeb")] == '\0';
 }

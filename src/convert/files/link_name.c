@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* TASK_COMM_LEN of the kernel is 16, with the NUL (proc(5), comm). */
 enum { NAME_BYTES_MAX = 15 };
 
 bool link_name_leads_to(const char *name, const char *path)

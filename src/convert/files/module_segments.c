@@ -28,6 +28,8 @@ static int open_vdso(struct elf_file **elf, const uint8_t *build_id, size_t buil
     return bytes ? elf_open_memory(elf, bytes, size, NULL) : -ENOENT;
 }
 
+/* base_svma as in formats with relative addresses: the page of the first PT_LOAD, executable or
+ * not. */
 static int copy_segments(struct module_segments *segments, const struct elf_file *elf)
 {
     bool is_first = true;
@@ -60,6 +62,7 @@ int module_file_open(struct elf_file **elf, const char *path, const uint8_t *bui
         return err;
     uint8_t found[20];
     size_t found_bytes = elf_build_id(*elf, found);
+    /* perf records up to 20 bytes of a build-id; the file may have more. */
     if (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0)
         return 0;
     elf_close(*elf);

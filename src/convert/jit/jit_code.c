@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Pieces by address, with a tree of the greatest ends above them, to find all pieces around an
+ * address:
+ *
+ *     ends[1]                 greatest end of all
+ *     ends[2]  ends[3]        of either half
+ *     …
+ *     ends[leaves + i]        end of codes[i]; pieces beyond the count end at 0
+ *
+ * overlap_of() begins at the last piece that starts below the range, and goes left. A subtree with
+ * no end above the range is skipped, so a search takes a few steps for each piece found.
+ * Generations are found in the order of time, so all older pieces below a piece have theirs.
+ */
 #include "convert/jit/jit_code.h"
 
 #include "base/containers/array.h"

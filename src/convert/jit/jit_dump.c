@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers and layouts of the kernel's jitdump specification (jit_code.h). */
 enum { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 
 #define MAGIC 0x4a695444u
@@ -98,6 +99,7 @@ static const struct jit_code *find_start(const struct dump *dump, uint64_t avma)
     return code->is_gone ? NULL : code;
 }
 
+/* The old place is marked as gone from then on: without code, not with the code of before. */
 static int read_move(struct dump *dump, struct cursor *c, uint64_t time_ns)
 {
     cursor_skip(c, 16); /* pid, tid, vma */

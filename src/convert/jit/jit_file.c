@@ -28,6 +28,7 @@ static int check(const struct stat *status, const struct jit_file_place *place)
     return written_ns + 1000000000 < place->since_wall_ns ? -ESTALE : 0;
 }
 
+/* Checked by the descriptor: the path may be replaced between the check and the reading. */
 static int open_checked(int32_t pid, const char *path, const struct reading *reading)
 {
     struct stat status;

@@ -207,6 +207,8 @@ static int read_codes(struct jits *jits, uint32_t process, struct jit_process *j
     return 0;
 }
 
+/* Code of another generation is another lib of the same name: one address would otherwise have two
+ * functions. */
 static uint32_t lib_of(struct jits *jits, const struct lib_name *of)
 {
     char name[64], path[96];

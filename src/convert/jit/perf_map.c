@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { LONGEST_LINE = 64 * 1024 };
+/* Above, the size is damage: a single piece would hide all others. */
 #define LARGEST_CODE (UINT64_C(1) << 30)
 
 /* Parses a hexadecimal number and the blank behind; NULL: no number. */

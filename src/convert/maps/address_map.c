@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sorted blocks of sorted mappings, as a B-tree of two levels. An insertion into a single array
+ * moves all mappings behind: 145 000 overlapping mappings took 5 s of CPU time, and take 0.2 s
+ * here.
+ *
+ *     blocks   [ m m m … ] [ m m … ] [ m m m m … ]      end of a block: the end of its last mapping
+ *     place    (block, index); (block_count, 0): behind the last
+ */
 #include "convert/maps/address_map.h"
 
 #include "base/containers/array.h"

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The facts about a module, each looked for at the first need and at most once:
+ *
+ *     lib        first address of a sample       modules_lib(): the profile's lib
+ *     segments   the same, of a file             need_segments(): from the capture, or the file
+ *     unwind     first frame of a copied stack   open_unwind(): CFI of the file and its debug file
+ *     code       first frame without CFI         open_code()
+ *
+ * The flags has_… are set after failures as well: a missing file is not looked for again.
+ */
 #include "convert/maps/modules.h"
 
 #include "base/containers/array.h"

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * From a record to addresses of the profile, innermost first:
+ *
+ *     callchain    KERNEL k0 k1 … USER u0 u1 u2 …          push_other_sides() up to the user part
+ *     user part    registers and stack: unwound frames     push_unwound(); u0 u1 … beyond the copy
+ *                  LBR: calls                              push_branches()
+ *                  u0 u1 u2 …                              push_chain(): with the caller of a leaf
+ *                  nothing                                 the sample's own address
+ *                  USER_DEFERRED cookie                    a later record: callchain_resume()
+ *
+ * Two shortcuts for repeated stacks: `walk` is set where the unwinder found the same registers and
+ * stack bytes before, and its call is reused without any address; `steps` hold the last chain, so a
+ * chain that starts alike at the outer end looks up its inner calls only.
+ */
 #include "convert/stack/callchain.h"
 
 #include "base/containers/array.h"
@@ -8,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newer than the headers of many systems. */
+/* Newer than the headers of many systems. PERF_CONTEXT_USER_DEFERRED of linux/perf_event.h: */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
 /* The profile's address of a user address. */

@@ -35,6 +35,7 @@ static inline void mix(struct mix *mix, uint64_t first, uint64_t second)
     mix->b += (uint64_t)(product >> 64) ^ UINT64_C(0xd6e8feb86659fd93);
 }
 
+/* Words lie in a record of the file, at any alignment. */
 static uint64_t word_at(const struct perfdata_stack *stack, size_t index)
 {
     uint64_t word;
@@ -97,6 +98,7 @@ bool callchain_cache_find(struct callchain_cache *cache, uint64_t hash,
                           const struct callchain_context *context, uint32_t *call)
 {
     cache->last = (struct cached_callchain){.hash = hash};
+    /* A record without a stack to be cached. */
     if (hash == 0)
         return false;
     cache->last.context = hash_place(context);

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Lists in an array, by key:
+ *
+ *     latest[thread, cookie] ─▶ sample ─ next ─▶ sample ─ next ─▶ PROFILE_NONE
+ *     sample: addresses[start .. start + count), the kernel part
+ *
+ * Samples and addresses stay when handed out, so indices stay valid.
+ */
 #include "convert/stack/deferred.h"
 
 #include "base/containers/array.h"

@@ -131,6 +131,8 @@ bool sample_unwinder_run(struct sample_unwinder *unwinder, const struct perfdata
     size_t most = unwinder->steps_left < FRAMES_MAX ? (size_t)unwinder->steps_left : FRAMES_MAX;
     struct offline_result result =
         unwind(unwinder, lookup, generation, &regs, &stack, most ? most : 1);
+    /* A hostile file could make each sample a walk of FRAMES_MAX: the steps of all samples are
+     * bounded. */
     unwinder->steps_left -= result.steps < most ? result.steps : most;
     unwinder->without_steps += most < FRAMES_MAX && result.end == OFFLINE_TOO_DEEP;
     unwinder->count = result.frame_count;

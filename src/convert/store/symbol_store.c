@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads untrusted bytes: from a capture, and from a confined worker. Three rules hold for each
+ * number:
+ *
+ *     count    at most the bytes left: every element takes a byte or more (read_count())
+ *     index    below the count of a table read before
+ *     sum      checked for overflow; addresses ascend
+ *
+ * Anything else is -EBADMSG, and nothing of the section is used. Memory is bounded by the size of
+ * the section.
+ */
 #include "convert/store/symbol_store.h"
 
 #include "base/containers/array.h"

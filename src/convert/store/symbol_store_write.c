@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The order in memory is not the order in the section: a file's names use strings and functions
+ * that are numbered at their first use, so these tables are complete only after the last file.
+ *
+ *     written first   lib_bytes ◀─ names of each file     function_bytes ◀─ each function once
+ *     in the section  strings, functions (function_bytes), files (lib_bytes)
+ */
 #include "convert/store/symbol_store.h"
 
 #include "base/containers/array.h"

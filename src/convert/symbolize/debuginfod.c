@@ -70,8 +70,9 @@ struct download {
     size_t running;
 };
 
-/* Room for another file: the total without all files, and without the limits of running
- * downloads. */
+/* Room for another file: the total without all files, and without the limits of running downloads.
+ * Each running download may take the limit of a file: reserved at its start, replaced by the size
+ * of the file at its end. */
 static uint64_t room_bytes(const struct download *download)
 {
     uint64_t used = download->debuginfod->fetched_bytes + download->reserved_bytes;

@@ -103,6 +103,7 @@ __attribute__((noreturn)) static void run(int fd)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps the downloads */
+    /* SERVER_FD is the descriptor behind the standard streams: one call closes all others. */
     if (dup2(fd, SERVER_FD) < 0 || close_range(REPLY_FD, ~0u, 0) != 0)
         _exit(1);
     serve();

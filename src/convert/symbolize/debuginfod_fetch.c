@@ -89,6 +89,7 @@ static int use_user(void)
     return 0;
 }
 
+/* The functions are those of debuginfod_find_debuginfo(3). */
 static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path)
 {
     begin_function *begin;

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One pass over the symbols, with the addresses of samples (names[]) in memory. A symbol goes to
+ * the first address behind the symbol; a nearer symbol replaces the former:
+ *
+ *     ── a ── b ── x0 ── c ── x1 ── x2 ── d ──▶      x0: b   x1: c   x2: none of its own
+ *
+ * `source` of x2 is then x1: all symbols between are the same.
+ */
 #include "convert/symbolize/kallsyms.h"
 
 #include "base/clock.h"

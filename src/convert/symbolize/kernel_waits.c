@@ -90,6 +90,7 @@ static const char *function_of(const struct profile *profile, uint32_t call)
     return profile_text(profile, profile->funcs[func].system_name);
 }
 
+/* An inlined or cloned function has a suffix behind a dot. */
 static const char *kernel_reason(const char *function)
 {
     size_t length = strcspn(function, ".");

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The sources of a name, best first, for an address of a file (look_up()):
+ *
+ *     debug info read now     symbolizer, where the stored names have no lines
+ *     the capture             names stored at an earlier conversion, or by rec itself
+ *     symbols read now        symbolizer
+ *     none                    the number
+ *
+ * Of the kernel: the capture, names recorded with it, /proc/kallsyms of the same boot. Generated
+ * code was named while loading; synthetic marks are their own names.
+ */
 #include "convert/convert.h"
 
 #include "convert/addresses.h"

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * From addresses to jobs of workers, and back:
+ *
+ *     order      │ lib A ───────────────── │ lib B ── │ lib C │ …       addresses by lib, then svma
+ *     ranges     │ range │ range │ range   │ range    │ range │ …       of one lib each
+ *     jobs       { range } { range } { range } { B, C, … }              small libs share a worker
+ *     answers    size, note, names of each range; the time taken of the reserve
+ *
+ * A large lib with debug info becomes several ranges, so several workers read it at once. A job
+ * with several ranges that fails is repeated with one range a job (`again`): the file that crashes
+ * a worker is found, and costs only its own names.
+ */
 #include "convert/symbolize/symbolizer.h"
 
 #include "base/containers/array.h"
