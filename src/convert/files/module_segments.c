@@ -4,6 +4,7 @@
 #include "base/containers/array.h"
 #include "base/files/foreign_file.h"
 #include "convert/files/vdso.h"
+#include "symbols/files/debug_path.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -73,17 +74,11 @@ int module_file_open(struct elf_file **elf, const char *path, const uint8_t *bui
 struct elf_file *module_file_open_debug(const struct elf_file *elf, const char *debug_directory)
 {
     uint8_t id[20];
-    size_t id_bytes = elf_build_id(elf, id);
-    if (id_bytes < 2 || id_bytes > sizeof(id))
-        return NULL;
     struct buffer path = {0};
-    buffer_printf(&path, "%s/.build-id/%02x/", debug_directory, id[0]);
-    for (size_t i = 1; i < id_bytes; i++)
-        buffer_printf(&path, "%02x", id[i]);
-    buffer_append(&path, ".debug", sizeof(".debug"));
     struct elf_file *debug = NULL;
-    if (path.failed || module_file_open(&debug, (char *)path.bytes, id, id_bytes) != 0)
-        debug = NULL;
+    size_t id_bytes = elf_build_id(elf, id);
+    if (debug_path_of_build_id(&path, debug_directory, id, id_bytes))
+        (void)module_file_open(&debug, (char *)path.bytes, id, id_bytes);
     buffer_free(&path);
     return debug;
 }
