@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A module, from files to frames. Each part outlives the parts below, because names and DIEs are
+ * pointers into the files; symbols_close() frees from the last part to the first:
+ *
+ *     files        main, debug file, .gnu_debugdata     libelf
+ *     compressed   the debug info, inflated             owned bytes, an ELF file for libdw
+ *     supplement   dwz's common file                    alternate Dwarf
+ *     splits       .dwo and .dwp                        a Dwarf for each unit
+ *     fdes, go, symtab                                  where the debug info has no function
+ *     lines                                             our own reader: line_header, line_rows
+ *     functions, units, scopes                          libdw, and our own walk: die_walk
+ */
 #include "symbols/symbols.h"
 
 #include "base/containers/array.h"

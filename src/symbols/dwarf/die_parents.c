@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A list in the order of the file, with parents by index. The parent of a DIE is the last entry
+ * before the DIE, or an outer entry:
+ *
+ *     index   0 namespace a      at 10, end 90      for a DIE at 70: index 2 ends at 60,
+ *             1   class b        at 20, end 80      so the parent is index 1
+ *             2     subprogram   at 30, end 60
+ */
 #include "symbols/dwarf/die_parents.h"
 
 #include "base/containers/array.h"

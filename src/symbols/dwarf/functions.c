@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * How a function gets its name, best first (name_function()):
+ *
+ *     DW_AT_linkage_name               demangled; of C and assembly as it is
+ *     symbol of an out-of-line copy    demangled, for functions with internal linkage
+ *     DW_AT_name with its parents      space::outer(int)::<lambda>::operator()
+ *     none                             (unnamed)
+ *
+ * Names are made at the first request. Parents are functions with names as well, so the table may
+ * grow and move meanwhile: functions_get() works on a copy.
+ */
 #include "symbols/dwarf/functions.h"
 
 #include "base/containers/array.h"

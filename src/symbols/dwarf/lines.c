@@ -44,6 +44,7 @@ static struct cursor content(Elf *elf, const char *name)
     const char *identity = elf_getident(elf, NULL);
     struct cursor c =
         data && data->d_buf ? cursor_of(data->d_buf, data->d_size) : (struct cursor){0};
+    /* A file of another byte order: libdw swaps what it reads itself. */
     c.swapped =
         identity && (identity[EI_DATA] == ELFDATA2MSB) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     return c;

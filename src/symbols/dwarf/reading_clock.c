@@ -8,6 +8,7 @@
  * this clock. */
 #define MIB_NS UINT64_C(60000000)
 #define LOOK_INTERVAL_NS 10000000
+/* Builds with sanitizers read three times as long. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SLOWER = 3 };
 #else

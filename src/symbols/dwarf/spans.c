@@ -38,6 +38,7 @@ static int compare_at_one_place(const void *left, const void *right)
     return COMPARE(a->value, b->value);
 }
 
+/* A segment at the same start replaces the one before: the innermost span of a start comes last. */
 static int emit(struct spans *spans, uint64_t low, uint32_t value)
 {
     struct segment *last = spans->segment_count ? &spans->segments[spans->segment_count - 1] : NULL;

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two stages, as the second reads the debug info of all units:
+ *
+ *     units_init()   list of units; ranges of .debug_aranges      most addresses of gcc's programs
+ *     complete()     ranges of units without entries, from DIEs   an address outside of all ranges
+ *
+ * A unit itself is read at its first address (unit_read()). Without time, units_find() finds
+ * nothing.
+ */
 #include "symbols/dwarf/units.h"
 
 #include "base/containers/array.h"

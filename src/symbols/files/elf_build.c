@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The image that libelf opens, and the bytes of sections, which are elsewhere:
+ *
+ *     image     Elf64_Ehdr │ names, each with a NUL │ pad to 8 │ Elf64_Shdr: null, sections, names
+ *     sections  borrowed bytes ◀── d_buf, d_size of each section, set after the opening
+ *
+ * No copy of the sections is made: a .dwp has gigabytes, and each unit needs an image of its own.
+ */
 #include "symbols/files/elf_build.h"
 
 #include <elf.h>

@@ -53,6 +53,7 @@ static bool has_too_many_sections(const struct source *source)
     cursor_seek(&c, is_64 ? offsetof(Elf64_Ehdr, e_shoff) : offsetof(Elf32_Ehdr, e_shoff));
     const uint64_t table = is_64 ? cursor_u64(&c) : cursor_u32(&c);
     cursor_seek(&c, is_64 ? offsetof(Elf64_Ehdr, e_shnum) : offsetof(Elf32_Ehdr, e_shnum));
+    /* e_shnum 0 with a table: the number is in sh_size of section 0 (elf(5)). */
     if (cursor_u16(&c) != 0 || c.failed || table == 0)
         return false;
     c = bytes_at(source, table, room);

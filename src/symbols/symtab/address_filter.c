@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two passes over a table in any order. address_filter_keeps() decides by a single symbol, and
+ * notes the rest in the gap of the symbol; address_filter_finish() passes limits on, from the last
+ * gap to the first. A symbol without size ends at the first of
+ *
+ *     the next kept symbol        symtab_finish()
+ *     `limit` of the gap          a dropped symbol in a later gap
+ *     the start of the symbol     a sized symbol of the gap reaches beyond (sized_end)
+ */
 #include "symbols/symtab/address_filter.h"
 
 #include "base/containers/array.h"
