@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Records of CFI, in the two sections (DWARF 5, 6.4.1; Linux Standard Base Core, ".eh_frame"):
+ *
+ *     .eh_frame      u32 length │ u32 0: CIE; else FDE, the distance back to the CIE │ body
+ *     .debug_frame   u32 length │ u32 ~0: CIE; else FDE, the offset of the CIE       │ body
+ *     64-bit         u32 ~0, u64 length; .debug_frame: u64 in place of the second word
+ *
+ *     CIE body   version, augmentation letters, alignment of code and data, register of the return
+ *                address; with letter z, a size and operands of the letters; instructions
+ *     FDE body   start, range; with letter z, a size and bytes; instructions
+ *
+ * Records of length 0 are padding, except at the end of an .eh_frame found without section headers.
+ */
 #include "unwind/cfi/cfi.h"
 
 #include "unwind/arch/machine.h"

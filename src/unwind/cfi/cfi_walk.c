@@ -2,6 +2,13 @@
 /*
  * The interpreter of CFI instructions. Instructions change the current row; an instruction that
  * advances the address ends the row's range. Opcodes: DWARF 5, section 7.24; meaning: 6.4.2.
+ *
+ *     instructions   CIE: def_cfa, offset … │ FDE: … advance … advance …
+ *     initial        after the CIE's, for restore
+ *     row                                   │ row 1 ─▶│ row 2 ─▶│ row 3, up to the end of the FDE
+ *     memory         a stack of rows: remember_state, restore_state
+ *
+ * A failure ends the rows: a row of a damaged record would be a wrong caller.
  */
 #include "unwind/cfi/cfi.h"
 

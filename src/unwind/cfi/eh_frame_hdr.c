@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two kinds of indexes from one table:
+ *
+ *     complete   all starts at once; a record is read at the first lookup of the function
+ *     partial    the functions of a range, and the neighbours at both ends (rows/lazy_index.c)
+ *
+ *     entry      end == start: the record is unread, or contradicts the table: confirm()
+ *
+ * A partial index cannot fall back on all records, so gaps between functions are believed only if
+ * the records at both sides were read.
+ */
 #include "unwind/cfi/eh_frame_hdr.h"
 
 #include "base/containers/array.h"

@@ -3,6 +3,7 @@
 
 #include "base/containers/cursor.h"
 
+/* Of the stack; expressions of compilers take less than ten values. */
 #define DEPTH_MAX 32
 
 /* DWARF 5, 7.7.1. Meaning: 2.5.1. */

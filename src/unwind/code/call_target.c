@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The evidence for a stack word, from the instruction before the address on:
+ *
+ *     no call                           CALLER_NONE
+ *     call *%rax                        CALLER_PLAUSIBLE
+ *     call f       f is the callee      CALLER_VERIFIED
+ *                  f is a stub          the slot: a function of the file, or a name; as `call f`
+ *                  f jumps on           the same for the target, at most TARGET_DEPTH tail calls
+ *                  else                 CALLER_GUESSED
+ *     code unreadable                   CALLER_UNREADABLE
+ *
+ * Recursion is bounded twice: by the depth, and by targets_left for all branches together.
+ */
 #include "unwind/code/call_target.h"
 
 enum {

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A gap is a range of code between rows of CFI. Functions may begin before the gap and end behind,
+ * so the flow reads code around:
+ *
+ *     rows by CFI   │ f │ NONE: gap                 │ g │ NONE: gap │ h │
+ *     code read       ◀─┼──── code_svma … flow ─────┼─▶ up to AROUND_BYTES
+ *     functions         ├─ firm ─┤├ label ┤├─ firm ─┤
+ *
+ * Firm starts are followed first: a label inside of a followed function is no start.
+ */
 #include "unwind/code/code_rows.h"
 
 #include "base/containers/array.h"

@@ -55,6 +55,7 @@ static bool is_function(const struct code_tables *tables, const Elf64_Sym *sym)
            holds(tables, sym->st_value);
 }
 
+/* A symbol of type function is a firm start: no other function runs across. */
 static int add_symbol(struct code_tables *tables, const struct symbol_table *table,
                       const Elf64_Sym *sym)
 {
@@ -166,6 +167,8 @@ static int read_slots(struct code_tables *tables, const struct elf_file *elf,
     return err;
 }
 
+/* Slots in PT_GNU_RELRO are read-only after relocation (elf(5)), so the program cannot replace the
+ * function. */
 static void find_readonly(struct code_tables *tables, const struct elf_file *elf)
 {
     for (size_t i = 0; i < elf_segment_count(elf); i++)

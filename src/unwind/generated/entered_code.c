@@ -54,6 +54,7 @@ static bool find_entry(const struct entry_search *s, uint64_t word, uint64_t byt
 static bool is_entry(const struct entry_search *s, uint64_t word, uint64_t bytes,
                      struct code_frame *frame)
 {
+    /* Several kinds of results share the cache: the top bits of a key separate the kinds. */
     const uint64_t of_entries = UINT64_C(1) << 62;
     const struct caller_cache_key key = {s->map->generation, word, of_entries | bytes};
     bool is_code =
