@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * No wake-up is lost without a lock around the counters, because each side writes its own word
+ * before reading the other's (sequentially consistent atomics):
+ *
+ *     owner, submit    given += n          then reads is_asleep
+ *     helper, sleep    is_asleep = true    then reads given, under the lock
+ *     helper, item     *left -= 1          then reads is_waited_for
+ *     owner, wait      is_waited_for       then reads *left, under the lock
+ */
 #include "base/helper_thread.h"
 
 #include <sched.h>

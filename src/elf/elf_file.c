@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The order of reading. Each count and offset is checked against the size of the file; tables that
+ * do not fit are absent, as in files cut off by a full disk:
+ *
+ *     Elf64_Ehdr ─▶ section 0, for counts beyond 16 bits ─▶ segments ─▶ sections ─▶ names ─▶ notes
+ *
+ * Fields are read by the cursor in the order of elf(5); nothing points into the file.
+ */
 #include "elf/elf_file.h"
 
 #include "base/containers/array.h"
@@ -267,6 +275,7 @@ static void free_sections(struct elf_file *elf)
     elf->section_count = elf->section_capacity = 0;
 }
 
+/* Whole pages, as the kernel maps segments. */
 static struct elf_extent find_extent(const struct elf_file *elf)
 {
     enum { PAGE_BYTES = 4096 };

@@ -121,6 +121,7 @@ int elf_read_section_part(const struct elf_file *elf, const struct elf_section *
     return elf_append_at(elf, start, size, out);
 }
 
+/* Only within the file's part of a segment: memory behind it (.bss) has no bytes. */
 int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size)
 {
     for (size_t i = 0; i < elf->segment_count; i++) {

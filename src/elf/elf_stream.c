@@ -85,6 +85,7 @@ uint64_t elf_stream_bytes(const struct elf_stream *stream)
     return stream->bytes;
 }
 
+/* At the end of the section with an unfinished stream: -EBADMSG. */
 static int read_more(struct elf_stream *stream)
 {
     uint64_t left = stream->end - stream->at;
@@ -98,6 +99,8 @@ static int read_more(struct elf_stream *stream)
     return 0;
 }
 
+/* Inflates until there is some output. A full output buffer may leave more inside of the library,
+ * which is taken before further input. */
 static int inflate_more(struct elf_stream *stream)
 {
     struct inflate_state *state = &stream->state;

@@ -11,6 +11,7 @@ void cursor_seek(struct cursor *c, uint64_t offset)
         c->at = (size_t)offset;
 }
 
+/* DWARF 5, 7.6. Bits beyond 64 are malformed unless zero; padding of zeros has any length. */
 uint64_t cursor_uleb128(struct cursor *c)
 {
     uint64_t value = 0;
@@ -28,6 +29,7 @@ uint64_t cursor_uleb128(struct cursor *c)
     }
 }
 
+/* The same; groups of bits from 63 on are all zeros or all ones. */
 int64_t cursor_sleb128(struct cursor *c)
 {
     uint64_t value = 0;

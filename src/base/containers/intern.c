@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Ids to bytes and bytes to ids:
+ *
+ *     slots[hash & mask]: id + 1 ─▶ entries[id]: hash, offset, size ─▶ bytes: … │ text NUL pad │ …
+ *
+ * Entries keep the hash, so the slots grow without a look at the bytes.
+ */
 #include "base/containers/intern.h"
 
 #include "base/containers/array.h"

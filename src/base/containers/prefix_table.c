@@ -65,6 +65,7 @@ void prefix_table_prefetch_path(const struct prefix_table *table, const void *el
 uint32_t prefix_table_find_or_add(struct prefix_table *table, const void *elements,
                                   size_t element_bytes, size_t count, struct prefix_key key)
 {
+    /* Slots have the index plus one in 32 bits. */
     if (count >= PREFIX_TABLE_NONE - 1)
         return PREFIX_TABLE_NONE;
     if (count * 2 >= table->slot_count && grow(table) != 0)

@@ -36,6 +36,7 @@ static struct seen read_keys(struct keyed *keys, const char *items, size_t count
     return seen;
 }
 
+/* A pass for each byte in which keys differ, least significant first: each pass is stable. */
 static void sort_by_byte(const struct keyed *from, struct keyed *to, size_t count, unsigned shift)
 {
     size_t places[257] = {0};

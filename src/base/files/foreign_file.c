@@ -59,6 +59,8 @@ static int judge_file_system(int place)
     return 0;
 }
 
+/* The descriptor in /proc leads to the object, but /proc may be a directory of another file system:
+ * hence the second comparison. */
 static int open_judged(int place, const struct rights *rights, struct stat *status)
 {
     struct stat found;

@@ -96,6 +96,7 @@ int io_read_file(const char *path, struct buffer *out, size_t limit)
     return err;
 }
 
+/* openat2(2): RESOLVE_IN_ROOT treats the directory as the root of absolute paths and of "..". */
 static int open_in_directory(int directory, const char *path, int flags)
 {
     struct open_how how = {.flags = (unsigned)flags,

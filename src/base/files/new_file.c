@@ -22,6 +22,7 @@ static int choose_temporary(struct new_file *file)
     return 0;
 }
 
+/* linkat(2) of an unnamed file by its descriptor in /proc: the way without CAP_DAC_READ_SEARCH. */
 static int link_as(const struct new_file *file, const char *name)
 {
     char descriptor[64];

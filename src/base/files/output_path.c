@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The state of a walk: the directory reached so far, as a descriptor, and the text of the rest. A
+ * symbolic link is replaced by its text in front of the rest, as in path_resolution(7):
+ *
+ *     /srv/job/link/out     directory: /srv/job     rest: link/out     link ─▶ ../data
+ *                           directory: /srv/job     rest: ../data/out
+ *
+ * So every component passes the same checks, wherever its name comes from.
+ */
 #include "base/files/output_path.h"
 
 #include "base/files/unmapped_owner.h"

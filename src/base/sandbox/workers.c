@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The descriptors of a worker, from the fork to the job:
+ *
+ *     fork        all of the parent
+ *     prepared    0 1 2 /dev/null │ CONFINE_ANSWER_FD pipe │ CONFINE_RULES_FD │ kept ones, above
+ *     confined    rules applied and closed
+ *     end         u64 size behind the result: a result cut off by a crash is no result
+ *
+ * A worker that closes the pipe may still exit: done() runs at once, and the process is reaped when
+ * its place is needed, or by workers_reap().
+ */
 #include "base/sandbox/workers.h"
 
 #include "base/budget.h"
@@ -196,6 +207,7 @@ static void finish(struct worker_pool *pool, struct worker *worker)
     pool->busy_count--;
 }
 
+/* The pipe is read on to its end, and failed() is called there: the process is gone by then. */
 static void stop(struct worker *worker, const char *why)
 {
     worker->trouble = why;
