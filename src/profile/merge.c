@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * One profile at a time. A table comes after the tables its elements refer to, so the ids of the
+ * sum are known when an element is translated:
+ *
+ *     strings ─▶ libs ─▶ symbols, functions ─▶ addresses with frames ─▶ calls ─┐
+ *                                              processes ─▶ threads ───────────┤
+ *                                                           events ────────────┴▶ samples
+ *
  * An address of two profiles is equal only if its frames are: generated code has the same address
- * in many processes, and files may be read with and without debug info.
+ * in many processes, and files may be read with and without debug info. Equal addresses give equal
+ * calls, and the stacks of all calls are linked once, at the end.
  */
 #include "profile/merge.h"
 
@@ -57,6 +65,8 @@ static uint64_t wall_shift(const struct profile *from)
     return is_usable ? from->start_wall_ns - from->start_ns : 0;
 }
 
+/* Copies the frames of a new address of the sum. Frames are never shared, see
+ * profile_link_stacks(). */
 static void add_frames(struct merge_step *step, uint32_t to, const struct profile_address *address)
 {
     struct profile *sum = step->merge->sum;
@@ -77,6 +87,8 @@ static void add_frames(struct merge_step *step, uint32_t to, const struct profil
     sum->addresses[to].is_nameless = address->is_nameless;
 }
 
+/* All that a reader can see of a frame, in ids of the sum: equal bytes for equal frames of any two
+ * profiles. */
 static void append_frame_key(const struct merge_step *step, const struct profile_frame *frame,
                              struct buffer *key)
 {
@@ -139,6 +151,8 @@ static int merge_calls(struct merge_step *step)
     return sum->failed ? -ENOMEM : 0;
 }
 
+/* The carry is the remainder of the samples before, in this list: the sum over the list is exact to
+ * less than a unit of the event. */
 static int merge_list(struct merge_step *step, const struct profile_list *list)
 {
     struct profile *sum = step->merge->sum;
@@ -167,6 +181,7 @@ static int merge_lists(struct merge_step *step)
     return err;
 }
 
+/* The sum spans all profiles, with the gaps between them; recorded_ns has no gaps. */
 static void merge_times(struct merge_step *step)
 {
     struct profile *sum = step->merge->sum;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Never of no bytes: NULL always means out of memory. */
 static uint32_t *ids_of(size_t count)
 {
     return calloc(count + 1, sizeof(uint32_t));
@@ -49,6 +50,8 @@ uint32_t merge_lib(const struct merge_step *step, uint32_t lib)
     return lib == PROFILE_NONE ? PROFILE_NONE : step->libs[lib];
 }
 
+/* Files are equal by path and build id. The knowledge of both profiles adds up: one may have been
+ * resolved with debug info, the other without. */
 static void merge_one_lib(struct merge_step *step, size_t index)
 {
     struct profile *sum = step->merge->sum;
@@ -179,6 +182,7 @@ static bool is_same_event(const struct merge_step *step, const struct profile_ev
            event->is_off_cpu == from->is_off_cpu && event->is_wall == from->is_wall;
 }
 
+/* Two events of one profile stay two, even if both fit the same event of the sum. */
 static bool is_taken(const struct merge_step *step, uint32_t index, uint32_t event)
 {
     for (uint32_t i = 0; i < index; i++)
@@ -238,6 +242,8 @@ static struct profile_note *find_note(struct profile *profile, const char *key)
     return NULL;
 }
 
+/* Below 19 digits neither number nor sum overflows 64 bits. Any other text becomes a further note
+ * of the same key. */
 static void merge_note(struct profile *sum, const char *key, const char *value)
 {
     struct profile_note *note = find_note(sum, key);

@@ -40,6 +40,8 @@ static int add(struct profile *profile, const struct profile_sample *sample, uin
     return profile_add_sample(profile, &added);
 }
 
+/* The reader points to the bytes of the list, not to the list: these stay in place while `lists`
+ * grows, and samples of another event do not change them. */
 static int copy_list(struct profile *profile, uint32_t index, uint32_t wall)
 {
     struct sample_reader reader = profile_read_list(&profile->lists[index]);
@@ -49,6 +51,8 @@ static int copy_list(struct profile *profile, uint32_t index, uint32_t wall)
     return err;
 }
 
+/* The wall-clock event repeats the samples of two others: a thread's CPU time and its time off the
+ * CPU. */
 static int add_wall(struct profile *profile)
 {
     uint32_t cpu = profile_metric_event(profile, PROFILE_CPU);

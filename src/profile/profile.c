@@ -122,6 +122,7 @@ uint32_t profile_add_event(struct profile *profile, const struct profile_event *
     return (uint32_t)profile->event_count - 1;
 }
 
+/* Links the list in front of the thread's others. */
 static struct profile_list *add_list(struct profile *profile, uint32_t thread_id, uint32_t event)
 {
     struct profile_thread *thread = &profile->threads[thread_id];
@@ -176,6 +177,7 @@ int profile_finish_samples(struct profile *profile)
     return err;
 }
 
+/* A thread has few lists, one for each event: a walk along them is shorter than a lookup. */
 const struct profile_list *profile_list_of(const struct profile *profile, uint32_t thread,
                                            uint32_t event)
 {

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Flags, and the longest packed sample: flags, time, call, weight and CPU, at seven bits a byte. */
 enum { OTHER_WEIGHT = 1, OTHER_CPU = 2, PACKED_MAX = 1 + 10 + 5 + 10 + 3 };
+/* 96 KiB: fits the second level of usual caches. */
 enum { WAITING_MOST = 4096 };
 
 void sample_list_free(struct sample_list *list)
@@ -18,6 +20,8 @@ void sample_list_free(struct sample_list *list)
     *list = (struct sample_list){0};
 }
 
+/* Seven bits a byte, the lowest first; the top bit: more follow. Packed bytes never come from a
+ * file, so reading needs no bounds. */
 static uint8_t *put(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -119,6 +123,7 @@ static bool next_packed(struct sample_reader *reader)
     return true;
 }
 
+/* A new sum is zero at first, as ARRAY_PUSH() leaves it. */
 static int add_to_sum(struct sample_list *list, const struct sample_waiting *sample)
 {
     uint32_t id =
@@ -188,6 +193,7 @@ static bool next_sum(struct sample_reader *reader)
     return true;
 }
 
+/* A list has packed samples or sums: either reader is at its end from the start. */
 bool sample_reader_next(struct sample_reader *reader)
 {
     return next_packed(reader) || next_sum(reader);
@@ -199,6 +205,7 @@ static int by_time(const void *a, const void *b)
     return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
+/* Unpacks, sorts and packs again, only where needed. */
 int sample_list_sort(struct sample_list *list)
 {
     struct sample_list sorted = {0};

@@ -147,6 +147,8 @@ static uint32_t path_hash(const struct profile *profile, uint32_t call)
     return call == PROFILE_NONE ? 0 : profile->calls[call].path_hash;
 }
 
+/* The hash is of the path, so profile_expect_path() can prefetch all its calls before the first
+ * lookup. */
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address)
 {
     if (profile->failed)
@@ -217,6 +219,7 @@ uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol 
     return id;
 }
 
+/* PROFILE_NONE is no index: the table ends before. */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame)
 {
     if (profile->frame_count >= PROFILE_NONE)

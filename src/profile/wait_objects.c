@@ -51,6 +51,8 @@ static size_t first_from(const struct profile *profile, uint32_t thread, uint64_
     return low;
 }
 
+/* Of a wait recorded as several samples the last object counts: the holder of a lock may change
+ * meanwhile. */
 const struct profile_wait_object *wait_object_of(const struct profile *profile,
                                                  const struct profile_wait *wait)
 {
@@ -86,6 +88,7 @@ static const char *name_of_tid(const struct profile *profile, uint32_t process, 
     return "";
 }
 
+/* The text behind the waited time of the note "off_cpu.object.N". */
 static const char *note_text(const struct profile *profile, uint32_t number)
 {
     char key[48];

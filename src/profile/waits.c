@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Waits are joined in one pass, with a second reader ahead of the first:
+ *
+ *     samples     a1   s1   a2   s2   a3   b       a1…a3: one wait, end to end; s: of sums
+ *     find_end()  ├──────────────────▶┤            at a1: to the end of a3, past s1 and s2
+ *     waits       a1+a2+a3, s1, s2, b              a2 and a3 are skipped where they lie
+ *
+ * No sample inside the latest wait starts a look ahead: sums are not joined, and the others belong
+ * to the wait. So the samples of a long wait are read twice, not once for each of them.
+ */
 #include "profile/waits.h"
 
 #include "base/containers/array.h"

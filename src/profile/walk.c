@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two orders. Thread by thread, lists are read one after the other: each is a sequence of packed
+ * bytes, and nothing is sorted. By time, all lists are read at once, as a merge of sorted
+ * sequences:
+ *
+ *     walks, a heap     walks[0] ── the oldest sample, handed out last
+ *                         ╱  ╲
+ *                  walks[1]  walks[2]    each at its next sample
+ *
+ * walks[0] is advanced only by the next call: the caller still reads its sample.
+ */
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -56,6 +67,8 @@ const struct profile_sample *profile_walk_next(struct profile_walk *walk)
     return &walk->reader.sample;
 }
 
+/* A total order over the walks, as each list is another thread or event: equal times give the same
+ * order in every run. */
 static bool is_older(const struct profile_walk *a, const struct profile_walk *b)
 {
     const struct profile_sample *left = &a->reader.sample, *right = &b->reader.sample;
@@ -79,12 +92,14 @@ static void sift_down(struct profile_by_time *by_time, size_t at)
     }
 }
 
+/* Never of no bytes: NULL always means out of memory. */
 static int make_room(struct profile_by_time *by_time, size_t count)
 {
     *by_time = (struct profile_by_time){.walks = calloc(count + 1, sizeof(*by_time->walks))};
     return by_time->walks ? 0 : -ENOMEM;
 }
 
+/* A list without samples gets no place in the heap. */
 static void add_list(struct profile_by_time *by_time, const struct profile *profile,
                      const struct profile_list *list)
 {
