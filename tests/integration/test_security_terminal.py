@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -209,6 +210,38 @@ class Terminal(rec.Case):
         threads = {thread["name"]
                    for thread in json.loads(self.converted("firefox"))["threads"]}
         self.assertLessEqual(set(HOSTILE), threads)
+
+    def test_page_and_picture(self):
+        """Names in the page stand in its JSON, in the picture in XML; its titles have several lines."""
+        self.assert_harmless(self.converted("html"), "html")
+        title = self.converted("svg").decode()
+        self.assertIsNone(ACTING.search(title))
+        self.assertIn("i&#60;/script&#62;", title)
+
+    def test_no_format_is_missing_here(self):
+        _, _, errors = self.rec("convert", "-o", "-", "--format", "none")
+        formats = errors.decode().strip().rpartition(": use ")[2].split(", ")
+        self.assertEqual(set(formats), {"collapsed", "perf-text", "firefox", "speedscope", "pprof", "html", "svg"})
+
+    def test_functions_lines_and_comparisons(self):
+        for hostile in HOSTILE:
+            name = padded(hostile, "function").decode()
+            for words in (["annotate", name], ["annotate", "--asm", name], ["report", "--callers", name],
+                          ["report", "--callees", name]):
+                with self.subTest(words=words):
+                    status, output, errors = self.rec(*words)
+                    self.assertEqual(status, 0, errors)
+                    self.assert_harmless(output.replace(b"\t", b" "), words)
+                    self.assert_harmless(errors, words)
+        shutil.copy(os.path.join(self.place, "rec.data"), os.path.join(self.place, "same.data"))
+        for words in (["report", "--lines"], ["report", "--by", "thread"], ["report", "--by", "process"],
+                      ["diff", "rec.data", "same.data"]):
+            with self.subTest(words=words):
+                status, output, errors = self.rec(*words)
+                self.assertEqual(status, 0, errors)
+                self.assertGreater(len(output), 100)
+                self.assert_harmless(output, words)
+                self.assert_harmless(errors, words)
 
     def test_json_of_report_and_info(self):
         for command in ("report", "info"):

@@ -69,7 +69,7 @@ void report_print_markdown(const struct report *report, const struct report_rows
 
 /* The line above the calls: "calls with at least 2 %". */
 struct report_title {
-    char text[256];
+    char text[640];
 };
 struct report_title report_tree_title(const struct report_style *style, double percent);
 

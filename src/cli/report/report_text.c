@@ -130,12 +130,16 @@ static void print_rows(const struct report_rows *rows, unsigned columns)
     }
 }
 
+enum { AROUND_COLUMNS = 120 };
+
 struct report_title report_tree_title(const struct report_style *style, double percent)
 {
     struct report_title title;
+    char around[4 * AROUND_COLUMNS + 1];
     if (style->around)
-        snprintf(title.text, sizeof(title.text), "%s %.120s, with at least %g %%",
-                 style->is_upwards ? "callers of" : "calls below", style->around, percent);
+        snprintf(title.text, sizeof(title.text), "%s %s, with at least %g %%",
+                 style->is_upwards ? "callers of" : "calls below",
+                 ellipsize_name(around, sizeof(around), style->around, AROUND_COLUMNS), percent);
     else
         snprintf(title.text, sizeof(title.text), "calls with at least %g %%", percent);
     return title;
@@ -144,7 +148,7 @@ struct report_title report_tree_title(const struct report_style *style, double p
 static void print_tree(const struct report *report, const struct report_style *style)
 {
     struct buffer text = {0};
-    char heading[300];
+    char heading[700];
     double percent = report_tree_write(report, style, &text);
     snprintf(heading, sizeof(heading), "  total  %s", report_tree_title(style, percent).text);
     print_heading(heading);
