@@ -22,7 +22,7 @@ import rec
 NOBODY = 65534
 SUDO = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-NR_PRCTL, NR_SECCOMP, NR_LANDLOCK = 157, 317, 444
+NR_WRITE, NR_PRCTL, NR_OPENAT, NR_SECCOMP, NR_LANDLOCK = 1, 157, 257, 317, 444
 CREATE_RULESET_VERSION = 1
 EPERM, EINVAL, ENOSYS = 1, 22, 38
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -236,6 +236,16 @@ class Sandbox(rec.Case):
                             env={**os.environ, **SUDO})
         self.assertGreater(run.share_of("hot_70"), 5, run.stderr.decode())
 
+    @staticmethod
+    def waiting_in(pid):
+        """The process and its children that wait in write() to standard output or in open(), by proc_pid_syscall(5)."""
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            pids = [str(pid), *file.read().split()]
+        for each in pids:
+            with contextlib.suppress(OSError), open(f"/proc/{each}/syscall", encoding="ascii") as file:
+                if file.read().startswith((f"{NR_WRITE} 0x1 ", f"{NR_OPENAT} ")):
+                    yield each
+
     def state_of_waiting(self, *words):
         """The state of a rec, or of its child, that waits: for the reader of a full pipe as its standard output, or of a
         FIFO."""
@@ -249,11 +259,13 @@ class Sandbox(rec.Case):
                                    stderr=subprocess.DEVNULL)
         os.close(write_end)
         try:
-            time.sleep(1)
-            self.assertIsNone(process.poll(), words)
-            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-                pids = [str(process.pid), *file.read().split()]
-            with open(f"/proc/{pids[-1]}/status", encoding="utf-8") as file:
+            ends, before, waiting = time.monotonic() + rec.TIMEOUT_S, [], []
+            while not waiting or waiting != before:
+                self.assertLess(time.monotonic(), ends, words)
+                self.assertIsNone(process.poll(), words)
+                time.sleep(0.1)
+                before, waiting = waiting, list(self.waiting_in(process.pid))
+            with open(f"/proc/{waiting[0]}/status", encoding="utf-8") as file:
                 return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
         finally:
             process.kill()
