@@ -25,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 import unittest
 
 REC = os.environ["REC"]
@@ -49,6 +50,49 @@ only_long = only_where(LONG)
 
 def figure(quick, long):
     return long if LONG else quick
+
+
+def at_once(*calls):
+    """A test of several calls that take the case: each in a process and with files of its own, all at the same time."""
+    def test(case):
+        started = [start_apart(type(case), call) for call in calls]
+        results = [result_of(pid, file) for pid, file in started]
+        failures = [text for kind, text in results if kind not in ("passed", "skipped")]
+        if failures:
+            case.fail("\n".join(failures))
+        for kind, text in results:
+            if kind == "skipped":
+                case.skipTest(text)
+    test.__doc__ = calls[0].__doc__
+    return test
+
+
+def start_apart(kind, call):
+    """The process, and a file with its result: "passed", "skipped" or "failed", and the reason."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(write_end)
+        return pid, open(read_end, encoding="utf-8")
+    case, result = kind(), "passed\n"
+    try:
+        case.setUp()
+        call(case)
+    except unittest.SkipTest as skip:
+        result = f"skipped\n{skip}"
+    except BaseException:
+        result = f"failed\n{traceback.format_exc()}"
+    finally:
+        case.doCleanups()
+        os.write(write_end, result.encode(errors="replace"))
+        os._exit(0)
+
+
+def result_of(pid, file):
+    with file:
+        kind, _, text = file.read().partition("\n")
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return kind, text or f"ended with status {status}"
 
 
 def target(name):

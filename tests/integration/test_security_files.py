@@ -28,7 +28,7 @@ AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 UNDER_SUDO = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 AS_ROOT = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 USERS = (("root", AS_ROOT), ("under sudo", UNDER_SUDO))
-SECONDS = rec.figure(2, 600)
+SECONDS = rec.figure(5, 600)
 DEVICE = "/sys/class/misc/cpu_dma_latency/dev"
 TRACING = "/sys/kernel/tracing"
 C = ctypes.CDLL(None, use_errno=True)
@@ -234,29 +234,32 @@ class MappedFiles(Case):
             self.assertEqual(done.status, 0, done.stderr)
             self.assertFalse(watch.opens(), (command, path))
 
-    def test_a_device_is_not_opened(self):
-        watch = self.watch_openers(self.name, "replaces_mapped")
-        for name, environment in USERS:
-            with self.subTest(user=name):
-                self.replaced_by(self.device, watch, environment)
+    def open_no_device(self, environment):
+        self.replaced_by(self.device, self.watch_openers(self.name, "replaces_mapped"), environment)
 
-    def test_a_fifo_is_not_opened(self):
+    def open_no_fifo(self):
         self.replaced_by(self.fifo, self.watch(self.fifo), AS_ROOT)
 
-    def test_a_file_that_the_program_cannot_read_is_not_opened(self):
+    def open_no_file_that_the_program_cannot_read(self):
         program = self.build("program", PROGRAM)
         secret = os.path.join(self.closed, "program")
         shutil.copy(program, secret)
         os.chmod(secret, 0o600)
         self.replaced_by(secret, *self.openers(secret, UNDER_SUDO))
 
-    def test_such_a_file_is_not_opened_for_root_either_by_the_recording(self):
+    def open_no_such_file_for_root(self):
         secret = self.secret("secret", "x" * 8192)
         openers, environment = self.openers(secret, AS_ROOT)
         done = self.rec("-q", "-F", "9999", "-o", "rec.data", "--", *AS_NOBODY,
-                        rec.target("replaces_mapped"), os.path.join(self.theirs, "x2"), secret, "2", environment=environment)
+                        rec.target("replaces_mapped"), os.path.join(self.theirs, "x2"), secret, str(SECONDS),
+                        environment=environment)
         self.assertEqual(done.status, 0, done.stderr)
         self.assertFalse(openers.opens())
+
+    test_a_device_is_not_opened = rec.at_once(
+        lambda case: case.open_no_device(AS_ROOT), lambda case: case.open_no_device(UNDER_SUDO))
+    test_no_fifo_and_no_file_that_the_program_cannot_read_is_opened = rec.at_once(
+        open_no_fifo, open_no_file_that_the_program_cannot_read, open_no_such_file_for_root)
 
     def test_programs_of_other_users_have_their_names(self):
         """The rules cost no names: files that are readable for the program are read."""

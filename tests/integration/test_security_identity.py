@@ -6,10 +6,11 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 
 import rec
 
-ROUNDS = rec.figure(3, 200)
+DURATION_S = rec.figure(5, 600)
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 SUDO = dict(os.environ, SUDO_UID="65534", SUDO_GID="65534")
 
@@ -46,18 +47,19 @@ class Identity(rec.Case):
         self.assertNotIn("takes_requests", "".join(";".join(stack) for stack in run.stacks()))
         self.assertFalse([key for key in run.summary if key.startswith("left_running")])
 
-    def test_a_join_in_the_name_of_a_service_outside_of_the_recording(self):
+    def join_in_the_name_of_a_service_outside(self):
         """The service maps a memory made by the forger, and has it at the stated descriptor."""
         for engine in rec.ENGINES:
             for user in (NOBODY, []):
                 with self.subTest(engine=engine, user=user):
                     self.forge(engine, os.environ, user)
 
-    def test_the_same_again_and_again_under_sudo(self):
-        for _ in range(ROUNDS):
+    def join_again_and_again_under_sudo(self):
+        ends = time.monotonic() + DURATION_S
+        while time.monotonic() < ends:
             self.forge("perf-trap", SUDO, NOBODY)
 
-    def test_a_join_in_the_name_of_a_process_of_another_user_in_the_recording(self):
+    def join_in_the_name_of_a_process_of_another_user(self):
         """It descends from the command, and has no handler for a sample."""
         path = os.path.join(self.directory, "socket")
         script = (f"(unset LD_PRELOAD REC_SESSION; exec {rec.target('static_takes_requests')} {path}) > {path}-pid & "
@@ -71,6 +73,9 @@ class Identity(rec.Case):
                 self.assertEqual(run.stdout, b"0 0\n143\n")  # SIGTERM, not SIGTRAP
                 for name in (path, f"{path}-pid"):
                     os.unlink(name)
+
+    test_joins_in_the_name_of_others = rec.at_once(
+        join_in_the_name_of_a_service_outside, join_again_and_again_under_sudo, join_in_the_name_of_a_process_of_another_user)
 
     def test_a_process_that_was_left_to_init_before_it_joined_is_recorded(self):
         """Its parents are gone; its environment is the recording's."""

@@ -17,7 +17,7 @@ import rec
 
 OTHER = 65534  # neither root nor the user of rec
 ATTEMPTS = rec.figure(2000, 10**9)
-DURATION_S = rec.figure(2.5, 600)
+DURATION_S = rec.figure(5, 600)
 SUDO = {"SUDO_UID": str(OTHER), "SUDO_GID": str(OTHER)}
 FIELDS = ("st_ino", "st_mode", "st_uid", "st_gid", "st_nlink", "st_size", "st_mtime_ns")
 
@@ -140,11 +140,8 @@ class Races(Outputs):
         attacker = self.attack("exchange:l:rec.data")
         self.race(attacker, lambda: self.rec("-q", "--", "/bin/true", "\nKEY", sudo=sudo), reset=reset)
 
-    def test_root_records_while_the_capture_becomes_a_link(self):
-        self.capture_becomes_a_link(sudo=False)
-
-    def test_sudo_records_while_the_capture_becomes_a_link(self):
-        self.capture_becomes_a_link(sudo=True)
+    test_root_and_sudo_record_while_the_capture_becomes_a_link = rec.at_once(
+        lambda case: case.capture_becomes_a_link(sudo=False), lambda case: case.capture_becomes_a_link(sudo=True))
 
     def fifo_becomes_a_link(self, sudo):
         names = [f"{i}.folded" for i in range(4)]
@@ -180,11 +177,8 @@ class Races(Outputs):
         except OSError:
             pass
 
-    def test_root_converts_while_a_fifo_becomes_a_link(self):
-        self.fifo_becomes_a_link(sudo=False)
-
-    def test_sudo_converts_while_a_fifo_becomes_a_link(self):
-        self.fifo_becomes_a_link(sudo=True)
+    test_root_and_sudo_convert_while_a_fifo_becomes_a_link = rec.at_once(
+        lambda case: case.fifo_becomes_a_link(sudo=False), lambda case: case.fifo_becomes_a_link(sudo=True))
 
     def new_directory_becomes_a_link(self, sudo):
         def reset():
@@ -197,11 +191,8 @@ class Races(Outputs):
         attacker = self.attack("rename:o:old", "rename:l:o")
         self.race(attacker, lambda: self.convert("o/", sudo=sudo), reset=reset)
 
-    def test_root_converts_while_a_new_directory_becomes_a_link(self):
-        self.new_directory_becomes_a_link(sudo=False)
-
-    def test_sudo_converts_while_a_new_directory_becomes_a_link(self):
-        self.new_directory_becomes_a_link(sudo=True)
+    test_root_and_sudo_convert_while_a_new_directory_becomes_a_link = rec.at_once(
+        lambda case: case.new_directory_becomes_a_link(sudo=False), lambda case: case.new_directory_becomes_a_link(sudo=True))
 
     def test_the_directory_becomes_a_link(self):
         os.mkdir(self.in_theirs("sub"))

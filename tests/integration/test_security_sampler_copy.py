@@ -15,6 +15,7 @@ import time
 import rec
 
 ATTEMPTS = rec.figure(2000, 200000)
+DURATION_S = rec.figure(0, 600)
 SUDO = dict(os.environ, SUDO_UID="65534", SUDO_GID="65534")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 OPEN_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
@@ -77,6 +78,12 @@ class Installed(rec.Case):
 
 class Copy(Installed):
     def test_the_name_of_roots_copy_stays_taken_after_the_recording(self):
+        ends = time.monotonic() + DURATION_S
+        self.try_to_take_the_copy()
+        while time.monotonic() < ends:
+            self.try_to_take_the_copy()
+
+    def try_to_take_the_copy(self):
         for environment in (os.environ, SUDO):
             place = self.install(f"closed-{self.runs}", 0o700)
             shown = os.path.join(self.directory, f"shown-{self.runs}")

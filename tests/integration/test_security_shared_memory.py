@@ -8,7 +8,7 @@ import shutil
 
 import rec
 
-SECONDS = rec.figure(2, 600)
+SECONDS = rec.figure(5, 600)
 NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups"
 # The victim runs threads until the other one has ended, and then reports its own status.
 THREADS = """
@@ -61,11 +61,8 @@ class SharedMemory(rec.Case):
         self.assertGreater(cpu_ns["brief_threads"], 0.2 * cpu_ns["scribbles"])
         self.assertGreater(cpu_ns["brief_threads"], 0)
 
-    def test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run_by_perf_trap(self):
-        self.write_beside_threads("perf-trap")
-
-    def test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run_by_timer(self):
-        self.write_beside_threads("timer")
+    test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run = rec.at_once(
+        lambda case: case.write_beside_threads("perf-trap"), lambda case: case.write_beside_threads("timer"))
 
     def forge_beside_starts(self, engine):
         """Without a handler, a process that is armed dies of SIGTRAP."""
@@ -73,16 +70,15 @@ class SharedMemory(rec.Case):
         self.assertEqual((run.status, run.stdout.splitlines()[-1:]), (0, [b"done"]), run.stderr)
         self.assertNotIn(b"died", run.stdout)
 
-    def test_a_member_forges_answers_while_processes_of_another_user_start_by_perf_trap(self):
-        self.forge_beside_starts("perf-trap")
-
-    def test_a_member_forges_answers_while_processes_of_another_user_start_by_timer(self):
-        self.forge_beside_starts("timer")
-
-    def test_the_launcher_stays_small_and_alive(self):
+    def run_beside_starts(self):
+        """The launcher stays alive and small."""
         run = self.run_script(STARTS, "perf-trap", program="/bin/true")
         self.assertEqual(run.status, 0, run.stderr)
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 256 << 10)  # in KiB
+
+    test_a_member_forges_answers_while_processes_of_another_user_start = rec.at_once(
+        lambda case: case.forge_beside_starts("perf-trap"), lambda case: case.forge_beside_starts("timer"),
+        lambda case: case.run_beside_starts())
 
     def test_a_member_sees_nothing_of_the_memory_of_another_user(self):
         for engine in ("perf-trap", "timer"):
