@@ -22,6 +22,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -295,6 +296,8 @@ def main():
     loader = unittest.defaultTestLoader
     loader.testNamePatterns = [f"*{name}*" for name in words.parse_args().k or []] or None
     suite = loader.loadTestsFromModule(sys.modules["__main__"])
+    # Shells start commands in the background with SIGINT ignored, and programs inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     sys.stdout.flush()
     for test, reason in result.skipped:
