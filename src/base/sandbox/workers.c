@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/files/io.h"
 #include "base/heap.h"
+#include "base/pid_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,10 +129,13 @@ __attribute__((noreturn)) static void work(const struct worker_pool *pool, size_
     _exit(0);
 }
 
+/* A worker that was taken over may sleep after its answer. */
 static void reap_place(struct worker *worker)
 {
-    if (worker->pid)
+    if (worker->pid) {
+        kill(worker->pid, SIGKILL);
         (void)worker_reap(worker->pid);
+    }
     worker->pid = 0;
 }
 
@@ -191,6 +195,20 @@ bool worker_answer_is_whole(struct buffer *answer)
     return size == answer->size;
 }
 
+/* The status of a worker without a whole answer: it has closed its end of the pipe, and ends by
+ * itself unless it was taken over. */
+static int reap_ending(pid_t pid)
+{
+    enum { END_MS = 1000 };
+    struct pollfd end = {.fd = pid_fd_open(pid), .events = POLLIN};
+    if (end.fd >= 0) {
+        (void)poll(&end, 1, END_MS);
+        close(end.fd);
+    }
+    kill(pid, SIGKILL);
+    return worker_reap(pid);
+}
+
 static void finish(struct worker_pool *pool, struct worker *worker)
 {
     const struct workers *workers = pool->workers;
@@ -199,7 +217,7 @@ static void finish(struct worker_pool *pool, struct worker *worker)
         workers->done(workers->context, worker->job, &worker->answer);
     } else {
         workers->failed(workers->context, worker->job,
-                        trouble_of(worker, worker_reap(worker->pid)));
+                        trouble_of(worker, reap_ending(worker->pid)));
         worker->pid = 0;
     }
     buffer_free(&worker->answer);

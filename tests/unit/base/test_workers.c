@@ -185,13 +185,33 @@ static void one_bad_job_costs_its_own_answer(void **state)
     assert_string_equal(outcomes.troubles[7], "crashed");
 }
 
+/* As in a worker that an input has taken over. */
+static void answers_and_sleeps(struct buffer *out)
+{
+    buffer_text(out, "an answer");
+    buffer_u64(out, out->size);
+    (void)!write(CONFINE_ANSWER_FD, out->bytes, out->size);
+    close(CONFINE_ANSWER_FD);
+    sleeps(out);
+}
+
+static void leaves_and_sleeps(struct buffer *out)
+{
+    close(CONFINE_ANSWER_FD);
+    sleeps(out);
+}
+
 static void a_job_that_waits_for_ever_is_ended(void **state)
 {
     (void)state;
-    struct outcomes outcomes = {.jobs = {sleeps, answers}};
+    struct outcomes outcomes = {
+        .jobs = {sleeps, answers, answers_and_sleeps, leaves_and_sleeps, answers}};
     run_all(&outcomes);
     assert_string_equal(outcomes.troubles[0], "took too long");
     assert_string_equal(outcomes.answers[1], "an answer");
+    assert_string_equal(outcomes.answers[2], "an answer");
+    assert_non_null(outcomes.troubles[3]);
+    assert_string_equal(outcomes.answers[4], "an answer");
 }
 
 static void a_job_that_somebody_kills_did_not_take_too_long(void **state)
