@@ -301,6 +301,13 @@ static bool identify(struct handshake *handshake, struct join *join)
     return join_map(join, handshake->session);
 }
 
+/* The word is shared by all processes of the recording, so it is read in each round, and kept. */
+static bool look_for_tracers(struct handshake *handshake)
+{
+    handshake->has_tracers |= load_acquire(&handshake->session->requests->has_tracers) != 0;
+    return handshake->has_tracers;
+}
+
 /* A forked child runs its parent's program, so nothing about the executable is read for the child.
  * The program before an exec ends now, and is no original. */
 static void look_at_program(struct handshake *handshake, struct join *join)
@@ -311,8 +318,8 @@ static void look_at_program(struct handshake *handshake, struct join *join)
     if (join->original)
         return;
     join->executable = admission_look(&handshake->admission, join->identity.pid);
-    join->may_be_traced = join_may_be_traced(join, handshake->session, handshake->processes,
-                                             handshake->round->now_ns);
+    join->may_be_traced = look_for_tracers(handshake) ||
+                          join_may_be_traced(join, handshake->processes, handshake->round->now_ns);
 }
 
 /* RLIMIT_FSIZE of the process forbids the size of the memory (wire/session.h). The real request
@@ -394,6 +401,7 @@ bool handshake_answer(struct handshake *handshake)
 {
     struct requests *requests = handshake->session->requests;
     uint32_t doorbell = load_acquire(&requests->doorbell);
+    (void)look_for_tracers(handshake);
     if (doorbell == handshake->doorbell)
         return false;
     uint32_t used = load_acquire(&requests->used);

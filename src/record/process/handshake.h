@@ -36,7 +36,8 @@ struct handshake {
     struct admission admission;
     bool has_command;    /* a child of rec has joined */
     bool has_inner_pids; /* a process with other ids in its own pid namespace has joined */
-    uint32_t doorbell;   /* last value seen, all requests before answered */
+    bool has_tracers;  /* a process has called ptrace(); each process could clear the shared word */
+    uint32_t doorbell; /* last value seen, all requests before answered */
     uint32_t next_request;
     uint32_t starting_pids[SESSION_REQUESTS]; /* by request, at the last look; 0: free */
     uint64_t abandoned_due_ns;

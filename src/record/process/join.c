@@ -99,15 +99,14 @@ static bool is_watched_for_tracers(const struct process *process)
     return process && process->engine != ENGINE_NONE && !process->is_traced;
 }
 
-bool join_may_be_traced(const struct join *join, const struct session *session,
-                        const struct process_table *processes, uint64_t now_ns)
+bool join_may_be_traced(const struct join *join, const struct process_table *processes,
+                        uint64_t now_ns)
 {
     const struct process *parent =
         join->facts.parent ? process_find(processes, join->facts.parent) : NULL;
     return (join->before && !is_watched_for_tracers(join->before)) ||
            !is_watched_for_tracers(parent) ||
-           now_ns - parent->checked_ns >= PROCESS_CHECK_INTERVAL_NS ||
-           load_acquire(&session->requests->has_tracers);
+           now_ns - parent->checked_ns >= PROCESS_CHECK_INTERVAL_NS;
 }
 
 bool join_is_guest(const struct join *join)

@@ -50,10 +50,10 @@ const struct process *join_original(const struct join *join, const struct proces
  * the memory. */
 bool join_find_mappings(struct join *join, const struct session *session);
 
-/* A tracer comes from the parent, or by ptrace(). False: the parent is recorded, had no tracer at a
- * look within the last second, and no process of the recording has called ptrace(). */
-bool join_may_be_traced(const struct join *join, const struct session *session,
-                        const struct process_table *processes, uint64_t now_ns);
+/* A tracer comes from the parent, or by ptrace(). False: the parent is recorded, and had no tracer
+ * at a look within the last second. */
+bool join_may_be_traced(const struct join *join, const struct process_table *processes,
+                        uint64_t now_ns);
 
 /* The guest of an emulator recorded itself, as qemu-user: the emulator still runs. */
 bool join_is_guest(const struct join *join);

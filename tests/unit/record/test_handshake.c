@@ -191,6 +191,19 @@ static void a_descriptor_of_another_file_is_given_back(void **state)
     close(pid_fd);
 }
 
+/* The word is shared by all processes: a member that clears it would have a debugged process armed. */
+static void a_call_of_ptrace_is_remembered(void **state)
+{
+    struct fixture *fixture = *state;
+    struct handshake *handshake = &fixture->collector->handshake;
+    assert_false(handshake->has_tracers);
+    fixture->session.requests->has_tracers = 1;
+    handshake_answer(handshake);
+    fixture->session.requests->has_tracers = 0;
+    handshake_answer(handshake);
+    assert_true(handshake->has_tracers);
+}
+
 /* In a recording of root, a request may state a descriptor of any process of root. */
 static void only_the_user_of_the_recording_gives_descriptors_by_pidfd(void **state)
 {
@@ -351,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(a_call_of_ptrace_is_remembered),
         TEST(a_process_with_its_memory_is_answered_in_this_memory),
         TEST(a_process_is_known_by_its_memory_and_not_by_the_pid_that_it_states),
         TEST(statements_about_the_past_are_held_against_the_clocks),
