@@ -63,18 +63,19 @@ int attach_targets_check(const struct record_options *options, const struct own_
     return err;
 }
 
-/* The requested threads of one process. */
+/* The requested threads of one process, which has them after its descriptor was opened. */
 static int attach_threads(struct ring_source *source, const struct record_options *options,
                           pid_t pid)
 {
     pid_t *tids = calloc(options->target_count, sizeof(*tids));
+    const struct attached process = {pid, pid_fd_open(pid)};
     size_t count = 0;
-    if (!tids)
-        return -ENOMEM;
-    for (size_t i = 0; i < options->target_count; i++)
+    for (size_t i = 0; tids && i < options->target_count; i++)
         if (target_facts_read(options->targets[i]).pid == pid)
             tids[count++] = options->targets[i];
-    int err = ring_attach(source, (struct attached){pid, -1}, tids, count);
+    int err = !tids ? -ENOMEM : count ? ring_attach(source, process, tids, count) : -ESRCH;
+    if (process.pid_fd >= 0)
+        close(process.pid_fd);
     free(tids);
     return err;
 }
@@ -120,13 +121,14 @@ static int attach_running(struct ring_source *source, const struct record_option
     for (size_t i = 0; i < options->target_count; i++) {
         pid_t id = options->targets[i];
         struct target_facts facts = target_facts_read(id);
-        if (ring_process_find(&source->tasks.processes, facts.pid))
-            continue;
+        bool is_attached = ring_process_find(&source->tasks.processes, facts.pid);
+        if (is_attached && (options->user || !pid_fd_is_reaped(pid_fds[i])))
+            continue; /* with an earlier thread, or as a child */
         const struct attached target = {id, pid_fds[i]};
         int err = -ESRCH;
         if (!options->targets_are_threads && !options->user && !options->no_inherit)
             list_earlier_children(options, id, source->samples.summary);
-        if (facts.pid)
+        if (facts.pid && !is_attached)
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
                                                : ring_attach(source, target, NULL, 0);
         if (pid_fd_is_reaped(pid_fds[i])) { /* the events are another process's */

@@ -15,6 +15,7 @@
  */
 #include "record/collector/collector_parts.h"
 
+#include "base/pid_fd.h"
 #include "base/prompt_thread.h"
 #include "record/account/unmet_children.h"
 #include "record/collector/collector_connect.h"
@@ -83,8 +84,11 @@ int collector_init(struct collector *collector, const struct collector_config *c
 /* Without perf-ring the command runs unrecorded, unless the user insists on the engine. */
 static int record_command_outside(struct collector *collector)
 {
-    const struct attached command = {collector->config.outside_pid, -1};
+    const pid_t pid = collector->config.outside_pid;
+    const struct attached command = {pid, pid_fd_open(pid)};
     int err = outside_await_exec(&collector->outside, command, false);
+    if (command.pid_fd >= 0)
+        close(command.pid_fd);
     collector->has_command_outside = err == 0;
     return collector->config.options->engine == RECORD_ENGINE_PERF_RING ? err : 0;
 }

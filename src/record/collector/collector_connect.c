@@ -133,7 +133,8 @@ static void connect_outside(struct collector *collector)
         .period_ns = collector->samples.period_ns,
         .options = config->options,
         .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
-        .has_kernel_image = config->kernel_pid != 0};
+        .has_kernel_image = config->kernel_pid != 0,
+        .shares_files = true};
     outside->is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING;
     outside->takes_fibers =
         outside->is_permitted && !recorders_have_hooks(config->options->recorders);

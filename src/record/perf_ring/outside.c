@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/outside.h"
 
-#include "base/pid_fd.h"
 #include "record/perf_ring/ring_growth.h"
 #include "record/perf_ring/ring_ends.h"
 #include "record/procfs/proc.h"
@@ -193,7 +192,7 @@ static uint64_t left_ns(const struct outside *outside, const struct ring_process
     pid_t pid = process->process.pid;
     bool is_read = proc_stat_read(&stat, pid, 0) == 0;
     const uint64_t used_ns = proc_cpu_ns(pid);
-    if (!is_read || pid_fd_is_reaped(process->process.pid_fd))
+    if (!is_read || !ring_process_is_own(process))
         return process->process.account.last_cpu_ns;
     if (stat.state != 'Z')
         record_processes_add(&outside->config.summary->left_running, pid, process->process.name,

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
@@ -24,21 +25,6 @@ static bool is_among(pid_t tid, const pid_t *tids, size_t count)
         if (tids[i] == tid)
             return true;
     return count == 0;
-}
-
-/* Opens the events of a thread of this process. Meanwhile, a tid from a list may have gone to
- * another process. */
-static int open_thread(const struct thread_events *events, struct ring_process *process, pid_t tid)
-{
-    struct event_set *set = process->events;
-    const size_t before = set->count;
-    int err = thread_events_open(events, set, tid, EVENTS_NOW);
-    if (err == 0 && (!proc_has_thread(process->process.pid, tid) ||
-                     pid_fd_is_reaped(process->process.pid_fd))) {
-        event_set_cut(set, before);
-        err = -ESRCH;
-    }
-    return err;
 }
 
 /* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
@@ -62,7 +48,7 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
         struct thread_events events = source->events;
         if (process->has_fibers)
             source->stack_bytes_max = events.stack_bytes = RING_STACK_BYTES_MAX;
-        int err = open_thread(&events, process, list[i]);
+        int err = ring_process_open_thread(process, &events, process->events, list[i]);
         if (err == 0)
             ring_tasks_add_thread(&source->tasks, process, list[i]);
         else if (err != -ESRCH && refusal == 0)
@@ -93,6 +79,17 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
     return refusal || all ? refusal : -ESRCH;
 }
 
+/* Of the descriptors, a quarter is for processes to come; of those left, a process gets a quarter:
+ * with thousands of threads, one process would keep the others out of the recording. The kernel
+ * gives the lowest free number, so a new descriptor shows how many are in use. */
+static size_t share_of_files(int newest_fd)
+{
+    struct rlimit files = {0};
+    getrlimit(RLIMIT_NOFILE, &files);
+    const uint64_t for_events = files.rlim_cur / 4 * 3, used = (uint64_t)newest_fd;
+    return used + 4 < for_events ? (size_t)((for_events - used) / 4) : 1;
+}
+
 /* The target's pidfd is checked last: the pid was never free, so ring_tasks_attach() has opened a
  * descriptor of the target. */
 static int new_process(struct ring_process **out, struct ring_source *source,
@@ -100,9 +97,14 @@ static int new_process(struct ring_process **out, struct ring_source *source,
 {
     struct ring_process *process = ring_tasks_attach(&source->tasks, target.pid, is_in_file);
     source->started_ns = source->round->now_ns;
-    int err = !process || !process->events ? -ENOMEM : pid_fd_is_reaped(target.pid_fd) ? -ESRCH : 0;
+    bool is_proven = target.pid_fd >= 0 && !pid_fd_is_reaped(target.pid_fd);
+    int err = !process || !process->events ? -ENOMEM : is_proven ? 0 : -ESRCH;
+    if (err == 0 && process->process.pid_fd < 0)
+        err = -EMFILE;
     if (err && process)
         ring_process_end(&source->tasks.processes, process);
+    else if (err == 0 && source->shares_files)
+        process->events->most = share_of_files(process->process.pid_fd);
     *out = err ? NULL : process;
     return err;
 }
@@ -124,6 +126,18 @@ int ring_attach(struct ring_source *source, struct attached target, const pid_t 
     return attach_threads(source, target.pid, tids, tid_count);
 }
 
+/* The CPU time of threads without events has no stacks. */
+static void name_cut(struct ring_source *source, const struct ring_process *process)
+{
+    char name[64];
+    const uint32_t all = proc_status_read(process->process.pid).threads;
+    const uint32_t recorded = process->live_threads;
+    snprintf(name, sizeof(name), "%s: %u of %u threads", process->process.name,
+             all > recorded ? all - recorded : 0, all);
+    record_add_not_followed(source->samples.summary, process->process.pid, name,
+                            "beyond the share of the process in open files (ulimit -Hn)");
+}
+
 static int adopt(struct ring_source *source, struct ring_process *process)
 {
     pid_t pid = process->process.pid;
@@ -132,6 +146,8 @@ static int adopt(struct ring_source *source, struct ring_process *process)
     bool is_recorded = !process || process->is_started; /* it may have ended meanwhile */
     if (!is_recorded)
         ring_process_end(&source->tasks.processes, process);
+    else if (process && err == -EMFILE)
+        name_cut(source, process);
     return is_recorded ? 0 : err;
 }
 

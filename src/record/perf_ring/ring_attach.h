@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 /* A process to record. pid_fd: opened before the process was chosen, so no later process with the
- * same pid is recorded; -1: the caller's own child, or no descriptor. */
+ * same pid is recorded; -1, without a descriptor: refused. */
 struct attached {
     pid_t pid;
     int pid_fd;

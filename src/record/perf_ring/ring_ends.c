@@ -6,8 +6,6 @@
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <sys/epoll.h>
 
 #define ENDS_AT_ONCE 64
@@ -95,9 +93,10 @@ static void find_ended(struct ring_tasks *tasks)
 }
 
 /* Without a pidfd: the process ended early, or no descriptor was left. */
-static bool is_gone(const struct process *process)
+static bool is_gone(const struct ring_process *process)
 {
-    return process->pid_fd < 0 && kill(process->pid, 0) != 0 && errno == ESRCH;
+    const struct process *identity = &process->process;
+    return identity->pid_fd < 0 && identity->pid > 0 && !ring_process_is_own(process);
 }
 
 /* After the EXIT of the main thread other threads may go on, and the address space goes: seconds of
@@ -135,7 +134,7 @@ void ring_ends_look(struct ring_tasks *tasks)
             continue;
         }
         ring_process_look(process, tasks->round->now_ns);
-        if (is_gone(&process->process))
+        if (is_gone(process))
             note_gone(tasks, process);
         process = next;
     }

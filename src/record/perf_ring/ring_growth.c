@@ -71,9 +71,9 @@ static bool is_left_out(int err)
     return err == -ESRCH || err == -EACCES || err == -EPERM;
 }
 
-static int open_thread(struct growth *growth, pid_t tid)
+static int open_thread(struct growth *growth, const struct ring_process *process, pid_t tid)
 {
-    int err = thread_events_open(&growth->events, growth->larger, tid, EVENTS_NOW);
+    int err = ring_process_open_thread(process, &growth->events, growth->larger, tid);
     if (err == 0 && growth->larger->count == growth->larger->group)
         event_set_await(growth->set, growth->larger);
     if (err && !is_left_out(err))
@@ -85,10 +85,8 @@ static int open_thread(struct growth *growth, pid_t tid)
     return 0;
 }
 
-/* The process may end meanwhile. */
-static bool is_recorded(const struct growth *growth, pid_t pid, pid_t tid)
+static bool is_recorded(const struct growth *growth, const struct ring_process *process, pid_t tid)
 {
-    const struct ring_process *process = ring_process_find(&growth->source->tasks.processes, pid);
     bool is_one = process && process->events == growth->set && process->tid_count == 0;
     for (size_t i = 0; process && process->events == growth->set && i < process->tid_count; i++)
         is_one |= process->tids[i] == tid;
@@ -102,9 +100,14 @@ static int open_process(struct growth *growth, pid_t pid)
     int err = 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     pid_t *tids = proc_list(path, &count);
-    for (size_t i = 0; tids && i < count && err == 0; i++)
-        if (!tid_set_has(&growth->source->grown_tids, tids[i]) && is_recorded(growth, pid, tids[i]))
-            err = open_thread(growth, tids[i]);
+    for (size_t i = 0; tids && i < count && err == 0; i++) {
+        /* The process may end while events are opened. */
+        const struct ring_process *process =
+            ring_process_find(&growth->source->tasks.processes, pid);
+        if (!tid_set_has(&growth->source->grown_tids, tids[i]) &&
+            is_recorded(growth, process, tids[i]))
+            err = open_thread(growth, process, tids[i]);
+    }
     free(tids);
     return err;
 }
@@ -159,6 +162,8 @@ static void grow(struct ring_source *source, struct event_set *set)
     const bool has_cuts = has_many_cuts(set), needs_chains = event_set_needs_chains(set);
     set->keeps_size |= has_cuts;
     set->keeps_chains = true;
+    if (growth.larger)
+        growth.larger->most = set->most;
     growth.events.stack_bytes = has_cuts ? larger_bytes(source) : set->stack_bytes;
     growth.events.user_chains = true;
     bool is_larger = growth.events.stack_bytes >= 2 * set->stack_bytes;

@@ -5,6 +5,7 @@
 #include "record/procfs/proc.h"
 #include "record/tables/maps/process_map.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -80,6 +81,29 @@ struct ring_process *ring_process_next(const struct ring_processes *processes,
     return i < RING_PROCESS_BUCKETS ? processes->buckets[i] : NULL;
 }
 
+/* Recordings of the system have no pidfds; nor has a process that had ended before its first record
+ * was read. */
+bool ring_process_is_own(const struct ring_process *process)
+{
+    const struct process *identity = &process->process;
+    return identity->pid_fd >= 0 ? !pid_fd_is_reaped(identity->pid_fd)
+                                 : proc_existed_at(identity->pid, identity->start_ns);
+}
+
+/* Checked once the events are open: a tid from a list may belong to another process by now. */
+int ring_process_open_thread(const struct ring_process *process, const struct thread_events *events,
+                             struct event_set *set, pid_t tid)
+{
+    const struct process *identity = &process->process;
+    const size_t before = set->count;
+    int err = identity->pid_fd < 0 ? -ESRCH : thread_events_open(events, set, tid, EVENTS_NOW);
+    if (err == 0 && (!proc_has_thread(identity->pid, tid) || pid_fd_is_reaped(identity->pid_fd))) {
+        event_set_cut(set, before);
+        err = -ESRCH;
+    }
+    return err;
+}
+
 /* Of the recorded threads, if -t chose threads; else of the process. */
 static uint64_t cpu_ns(const struct ring_process *process)
 {
@@ -107,11 +131,11 @@ static uint64_t kernel_ns(const struct ring_process *process)
 void ring_process_look(struct ring_process *process, uint64_t now_ns)
 {
     const uint64_t used_ns = cpu_ns(process);
-    if (pid_fd_is_reaped(process->process.pid_fd) ||
+    if (!ring_process_is_own(process) ||
         !cpu_account_look(&process->process.account, used_ns, now_ns))
         return;
     uint64_t system_ns = kernel_ns(process);
-    if (system_ns > process->kernel_ns && !pid_fd_is_reaped(process->process.pid_fd))
+    if (system_ns > process->kernel_ns && ring_process_is_own(process))
         process->kernel_ns = system_ns;
 }
 

@@ -66,6 +66,14 @@ void ring_processes_free(struct ring_processes *processes);
 struct ring_process *ring_process_next(const struct ring_processes *processes,
                                        const struct ring_process *process);
 
+/* Whether the pid still belongs to the process; a pid is given again once a parent has waited. */
+bool ring_process_is_own(const struct ring_process *process);
+
+/* Opens the events of a thread of the process and adds them to the set. 0, or a negative errno;
+ * -ESRCH: the thread or the process has ended, and the id may belong to another process. */
+int ring_process_open_thread(const struct ring_process *process, const struct thread_events *events,
+                             struct event_set *set, pid_t tid);
+
 /* Looks at the CPU time of the recorded threads. No effect when the process is gone. */
 void ring_process_look(struct ring_process *process, uint64_t now_ns);
 /* Only CPU time from now on belongs to the recording. Returns the CPU time before. */

@@ -47,6 +47,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
     bool exclude_kernel = options->exclude_kernel || !thread_events_may_sample_kernel();
     source->round = config->round;
     source->started_ns = config->round->now_ns;
+    source->shares_files = config->shares_files;
     source->can_grow = load_of(options) == RING_SAMPLES;
     source->options = options;
     source->events =
@@ -120,12 +121,11 @@ void ring_source_close(struct ring_source *source)
     *source = (struct ring_source){.tasks.end_fd = -1, .cgroup_fd = -1};
 }
 
-/* A process with a lost FORK, or of the system from before the recording. */
 static struct ring_process *process_of(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);
     if (!process)
-        process = ring_tasks_attach(&source->tasks, (pid_t)record->pid, false);
+        process = ring_tasks_meet(&source->tasks, record);
     if (process)
         ring_tasks_start_before(&source->tasks, process, record->time_ns);
     bool is_new_thread =

@@ -35,6 +35,7 @@ struct ring_source_config {
     const struct record_options *options; /* of the kernel's part; borrowed */
     const char *processors;               /* "0-3,6"; NULL: all */
     bool has_kernel_image;                /* the file has the kernel's mapping already */
+    bool shares_files;                    /* a process gets a share of the descriptors */
 };
 
 struct ring_source {
@@ -42,6 +43,7 @@ struct ring_source {
     struct ring_copier copier;
     bool has_left; /* copied records, after the time limit of a round */
     struct thread_events events;
+    bool shares_files;         /* as in the configuration */
     uint64_t started_ns;       /* of the latest process with events of its own */
     bool can_grow;             /* clocks: see ring_growth.h */
     bool has_new_cuts;         /* of events that can be replaced */

@@ -27,7 +27,8 @@ static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
     tid_set_put(&tasks->tids, process->process.pid, true);
     process->live_threads = 1;
     process->process.start_ns = record->time_ns;
-    process->process.rights = proc_rights_of_owner(process->process.pid);
+    process->process.rights =
+        proc_rights_of_owner(ring_process_is_own(process) ? process->process.pid : -1);
     memset(process->process.thread_root_avmas, 0, sizeof(process->process.thread_root_avmas));
     memset(process->roots, 0, sizeof(process->roots));
     ring_maps_clear(tasks->maps, process);

@@ -47,27 +47,45 @@ static void watch_end(struct ring_tasks *tasks, struct process *process)
         epoll_ctl(tasks->end_fd, EPOLL_CTL_ADD, process->pid_fd, &event);
 }
 
-/* name: NULL: read from /proc. */
-static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid_t parent_pid,
-                                        uint64_t start_ns, const char *name)
+/* Facts of /proc; without them, of a process that has ended. name: NULL: read from /proc. */
+static void describe(struct process *process, bool is_there, const char *name)
 {
-    struct ring_process *added = ring_process_add(&tasks->processes, pid);
-    if (!added)
-        return NULL;
-    struct process *process = &added->process;
-    process->parent_pid = parent_pid;
-    process->stated_pid = pid < 0 ? pid : namespace_ids_read(pid, 0);
-    process->start_ns = start_ns;
-    process->rights = proc_rights_of_owner(pid);
+    const pid_t pid = process->pid;
+    process->stated_pid = pid < 0 ? pid : is_there ? namespace_ids_read(pid, 0) : 0;
+    process->rights = proc_rights_of_owner(is_there ? pid : -1);
     if (pid < 0) /* the kernel has taken the pid from the task */
         strcpy(process->name, "[exiting]");
     else if (name)
         memcpy(process->name, name, sizeof(process->name));
-    else if (proc_name(pid, 0, process->name) != 0)
+    else if (!is_there || proc_name(pid, 0, process->name) != 0)
         strcpy(process->name, "?");
-    if (!tasks->has_system)
-        watch_end(tasks, process);
+}
+
+static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid_t parent_pid,
+                                        uint64_t start_ns)
+{
+    struct ring_process *added = ring_process_add(&tasks->processes, pid);
+    if (!added)
+        return NULL;
+    added->process.parent_pid = parent_pid;
+    added->process.start_ns = start_ns;
+    if (!tasks->has_system && pid > 0)
+        watch_end(tasks, &added->process);
     return added;
+}
+
+/* Of a record at start_ns: by now, the process may have ended and its pid may be in use again. The
+ * descriptor is older than the proof. False: the process has ended. */
+static bool describe_recorded(struct ring_process *added, const char *name)
+{
+    struct process *process = &added->process;
+    bool is_there = process->pid > 0 && proc_existed_at(process->pid, process->start_ns);
+    if (!is_there && process->pid_fd >= 0) {
+        close(process->pid_fd);
+        process->pid_fd = -1;
+    }
+    describe(process, is_there, name);
+    return is_there;
 }
 
 static void add_namespace_pid(struct ring_tasks *tasks, const struct process *process)
@@ -85,22 +103,41 @@ static void add_namespace_tid(struct ring_tasks *tasks, const struct process *pr
                       namespace_ids_read(process->pid, tid), start_ns);
 }
 
+static void begin(struct ring_tasks *tasks, struct ring_process *process)
+{
+    process->events = event_set_new();
+    if (process->events)
+        process->events->lost = &tasks->lost;
+    ring_maps_inherit(tasks->maps, NULL, process);
+}
+
 /* Written to the file at the first thread or sample only: a process may end during the
  * attachment. */
 struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file)
 {
     struct proc_stat stat = {0};
     (void)proc_stat_read(&stat, pid, 0);
-    struct ring_process *process = add_process(tasks, pid, stat.parent, tasks->round->now_ns, NULL);
+    struct ring_process *process = add_process(tasks, pid, stat.parent, tasks->round->now_ns);
     if (!process)
         return NULL;
-    process->events = event_set_new();
-    if (process->events)
-        process->events->lost = &tasks->lost;
+    describe(&process->process, true, NULL);
     process->is_in_file = is_in_file;
     if (is_in_file)
         add_namespace_pid(tasks, &process->process);
-    ring_maps_inherit(tasks->maps, NULL, process);
+    begin(tasks, process);
+    return process;
+}
+
+struct ring_process *ring_tasks_meet(struct ring_tasks *tasks, const struct ring_record *record)
+{
+    const pid_t pid = (pid_t)record->pid;
+    struct proc_stat stat = {0};
+    struct ring_process *process = add_process(tasks, pid, 0, record->time_ns);
+    if (!process)
+        return NULL;
+    if (describe_recorded(process, NULL) && proc_stat_read(&stat, pid, 0) == 0)
+        process->process.parent_pid = stat.parent;
+    begin(tasks, process);
     return process;
 }
 
@@ -177,10 +214,11 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
 struct ring_process *ring_tasks_add_child(struct ring_tasks *tasks, const struct ring_record *fork)
 {
     struct ring_process *parent = ring_process_find(&tasks->processes, (pid_t)fork->parent_pid);
-    struct ring_process *child = add_process(tasks, (pid_t)fork->pid, (pid_t)fork->parent_pid,
-                                             fork->time_ns, parent ? parent->process.name : NULL);
+    struct ring_process *child =
+        add_process(tasks, (pid_t)fork->pid, (pid_t)fork->parent_pid, fork->time_ns);
     if (!child)
         return NULL;
+    (void)describe_recorded(child, parent ? parent->process.name : NULL);
     if (parent) /* readers take the child's name from the parent */
         ring_tasks_start_before(tasks, parent, fork->time_ns);
     child->is_in_file = child->is_started = true; /* by the FORK that follows */

@@ -52,6 +52,9 @@ void ring_tasks_close(struct ring_tasks *tasks);
 /* A process that was there before, without events yet. is_in_file: an earlier program of this pid
  * is in the file. NULL: out of memory. */
 struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file);
+/* The process of a record, with a lost FORK, or of the system from before the recording. NULL: out
+ * of memory. */
+struct ring_process *ring_tasks_meet(struct ring_tasks *tasks, const struct ring_record *record);
 /* Writes the start of the process; later calls have no effect. */
 void ring_tasks_start(struct ring_tasks *tasks, struct ring_process *process);
 /* The same for a process from before the recording, dated before its first record. */

@@ -241,6 +241,8 @@ static int open_samplers(const struct thread_events *events, struct event_set *s
 int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
                        enum event_start start)
 {
+    if (set->most && set->count + events->ring_count > set->most)
+        return -EMFILE;
     return open_samplers(events, set, &(struct event_target){.task = tid, .start = start});
 }
 

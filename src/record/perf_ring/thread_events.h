@@ -19,6 +19,7 @@
 struct event_set {
     int *fds; /* owned */
     size_t count, capacity;
+    size_t most; /* descriptors; 0: no limit of its own */
     uint32_t users;
     uint32_t processes;     /* users ever */
     size_t group;           /* descriptors of a thread, */
@@ -92,7 +93,7 @@ enum event_start {
 };
 
 /* Opens the events of one thread and adds them to the set. 0, or the kernel's negative errno: then
- * the thread has no event. */
+ * the thread has no event. -EMFILE at the limit of the set, too. */
 int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
                        enum event_start start);
 

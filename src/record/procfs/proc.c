@@ -177,19 +177,19 @@ int proc_executable(pid_t pid, char *path, size_t size)
 #define PF_IO_WORKER 0x10u
 #define PF_KTHREAD 0x200000u
 
-/* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime …; NAME may hold
- * any character. */
+/* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime, four more,
+ * starttime …; NAME may hold any character. */
 int proc_stat_parse(struct proc_stat *stat, const char *text)
 {
     const char *behind_name = strrchr(text, ')');
     int parent;
     unsigned flags;
-    unsigned long long user, kernel, children_user, children_kernel, stack_start = 0;
+    unsigned long long user, kernel, children_user, children_kernel, start = 0, stack_start = 0;
     if (!behind_name || sscanf(behind_name + 1,
                                " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %llu %llu"
-                               " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                               " %*s %*s %*s %*s %llu %*s %*s %*s %*s %*s %llu",
                                &stat->state, &parent, &flags, &user, &kernel, &children_user,
-                               &children_kernel, &stack_start) < 7)
+                               &children_kernel, &start, &stack_start) < 7)
         return -EBADMSG;
     uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
     stat->parent = parent;
@@ -197,6 +197,7 @@ int proc_stat_parse(struct proc_stat *stat, const char *text)
     stat->is_of_io_uring = flags & PF_IO_WORKER;
     stat->user_ns = user * tick_ns;
     stat->kernel_ns = kernel * tick_ns;
+    stat->start_ns = start * tick_ns;
     stat->stack_start_avma = stack_start;
     stat->children_cpu_ns = (children_user + children_kernel) * tick_ns;
     return 0;
@@ -207,6 +208,14 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid)
     char text[1024];
     return read_of(pid, tid, "stat", text, sizeof(text)) <= 0 ? -ESRCH
                                                               : proc_stat_parse(stat, text);
+}
+
+/* CLOCK_BOOTTIME is ahead by the suspended time, which only grows. */
+bool proc_existed_at(pid_t pid, uint64_t time_ns)
+{
+    struct proc_stat stat;
+    const uint64_t now_ns = monotonic_ns(), suspended_ns = clock_ns(CLOCK_BOOTTIME) - now_ns;
+    return proc_stat_read(&stat, pid, 0) == 0 && stat.start_ns <= time_ns + suspended_ns;
 }
 
 /* Link count of /proc/PID/task with one thread: two of the directory, one of the thread's. */

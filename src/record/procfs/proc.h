@@ -49,11 +49,17 @@ struct proc_stat {
     uint64_t user_ns, kernel_ns;
     /* Of waited-for children and their waited-for children. */
     uint64_t children_cpu_ns;
+    uint64_t start_ns;         /* since boot, suspended time included; in ticks, rounded down */
     uint64_t stack_start_avma; /* of the main thread; 0: no right to read the address */
 };
 int proc_stat_parse(struct proc_stat *stat, const char *text);
 /* Of the process; with a tid, of this thread alone. */
 int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid);
+
+/* Whether the process existed at this time of CLOCK_MONOTONIC: else the pid was given again. The
+ * kernel gives all other ids first, so no two processes have an id within a tick. False for a pid
+ * that is free. */
+bool proc_existed_at(pid_t pid, uint64_t time_ns);
 
 /* At most `room` children of all threads of the process; none on a kernel without the list. Returns
  * their number. */

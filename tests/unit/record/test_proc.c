@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel writes into /proc/PID/maps, and what nobody should. */
+#include "base/clock.h"
 #include "record/procfs/pidfd_facts.h"
 #include "record/procfs/proc.h"
 #include "record/procfs/proc_maps.h"
@@ -553,9 +554,29 @@ static void a_pidfd_has_the_facts_of_proc(void **state)
     assert_false(pidfd_facts_read(-1).is_known);
 }
 
+/* In ticks, rounded down. */
+static void a_process_existed_since_its_start(void **state)
+{
+    (void)state;
+    const uint64_t now_ns = monotonic_ns();
+    assert_true(proc_existed_at(getpid(), now_ns));
+    assert_false(proc_existed_at(-1, now_ns));
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_true(proc_existed_at(pid, monotonic_ns()));
+    assert_false(proc_existed_at(pid, now_ns - 20000000));
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_false(proc_existed_at(pid, monotonic_ns()));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_existed_since_its_start),
         cmocka_unit_test(a_pidfd_has_the_facts_of_proc),
         cmocka_unit_test(only_executable_mappings_are_kept_with_all_that_is_known),
         cmocka_unit_test(strange_names_stay_one_path),

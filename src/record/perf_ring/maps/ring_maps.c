@@ -118,7 +118,8 @@ bool ring_maps_read(struct ring_maps *maps, struct ring_process *process, uint64
     if (maps->round->now_ns < process->maps_due_ns || !has_room_for_map(process))
         return false;
     process->has_map = true;
-    if (proc_maps_read(&list, living_task_find(process->process.pid)) == 0)
+    if (proc_maps_read(&list, living_task_find(process->process.pid)) == 0 &&
+        ring_process_is_own(process))
         for (size_t i = 0; i < list.count; i++)
             has_changed |= enter_listed(maps, process, &list.mappings[i], time_ns);
     maps->summary->mappings_left_out += list.left_out;
