@@ -62,7 +62,7 @@ class Processes(rec.Case):
             self.assert_within(off_cpu.seconds(sleeps), float(SLEEP_S), 0.1, name)
             for wait in sleeps:
                 self.assertTrue({"__libc_start_main_impl", "__libc_start_main"} & set(wait.frames), wait)
-        for key in ("refused", "hanging"):
+        for key in ("refused", "hanging", "incomplete", "guessed"):
             self.assertEqual(run.count("off_cpu." + key), 0, run.summary)
 
     def need_namespaces(self, *command):
