@@ -15,15 +15,23 @@ WAYS = {"clone": 2, "syscall": 2, "close": 2, "range": 2, "bare": 2, "from": 2, 
 
 CROWD = 600
 # As many processes at once, then as many threads.
+# All live until their process has used 0.4 s of CPU time: on a busy machine longer, as the launcher needs longer.
 MANY = f"""
 import os, threading, time
+end, (reader, writer) = threading.Event(), os.pipe()
 for _ in range({CROWD}):
     if os.fork() == 0:
-        time.sleep(0.5)
+        os.close(writer)
+        os.read(reader, 1)
         os._exit(0)
-threads = [threading.Thread(target=time.sleep, args=(0.5,)) for _ in range({CROWD})]
+threads = [threading.Thread(target=end.wait) for _ in range({CROWD})]
 for thread in threads:
     thread.start()
+until = time.process_time() + 0.4
+while time.process_time() < until:
+    pass
+end.set()
+os.close(writer)
 for thread in threads:
     thread.join()
 for _ in range({CROWD}):
