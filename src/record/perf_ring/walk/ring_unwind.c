@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Three sources of frames, in this order:
+ *
+ *     registers, copied stack ─▶ offline_unwind_in()   by CFI, else by search for the caller
+ *     callchain ─▶ callchain_tail                      beyond the end of a copy
+ *     callchain ─▶ vdso_tail                           behind a call of the vDSO from Go
+ */
 #include "record/perf_ring/walk/ring_unwind.h"
 
 #include "record/jit/jit_code.h"
@@ -83,58 +90,97 @@ static void use_callers_of_vdso(struct ring_unwinder *unwinder, const struct off
     sample->is_complete = walk.count < walk.room && is_root(map, walk.frames[walk.count - 1]);
 }
 
+/* Where the copied walk starts. False: the record has no registers of a 64-bit program. */
+static bool read_start(const struct ring_record *record, struct full_regs *regs,
+                       struct stack_view *stack)
+{
+    if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
+        !unwind_machine_captured(unwind_machine_own(), regs, RING_REGISTERS, record->registers))
+        return false;
+    *stack = (struct stack_view){.lo = regs->value[UNWIND_DWARF_SP], .bytes = record->stack};
+    if (__builtin_add_overflow(stack->lo, record->stack_bytes, &stack->hi))
+        stack->hi = stack->lo;
+    return true;
+}
+
+/* What a walk reads besides the record. The members point to each other. */
+struct walk_map {
+    struct map_lookup lookup;
+    struct jit_code jit;
+    struct code_map code;
+    struct offline_map map;
+};
+
+static void connect(struct walk_map *walk, struct ring_unwinder *unwinder,
+                    const struct ring_process *process, pid_t pid, bool is_made_stack)
+{
+    walk->lookup =
+        (struct map_lookup){.cache = unwinder->modules->cache, .map = process->process.map};
+    walk->jit = (struct jit_code){unwinder->jit, pid, process->process.map};
+    walk->code = (struct code_map){.find = map_lookup_code,
+                                   .context = &walk->lookup,
+                                   .generated = unwinder->jit ? &jit_generated_code : NULL,
+                                   .generated_context = &walk->jit,
+                                   .cache = &unwinder->callers,
+                                   .generation = process->map_generation,
+                                   .is_made_stack = is_made_stack};
+    walk->map = (struct offline_map){.find = map_lookup_mapping,
+                                     .context = &walk->lookup,
+                                     .cache = &unwinder->rules,
+                                     .walks = &unwinder->walks,
+                                     .generation = process->map_generation,
+                                     .code = &walk->code};
+}
+
+/*
+ * Frames, completeness and cut of the walk by CFI. A return address beyond the addresses of user
+ * programs ends the stack like one outside of all mappings. On a made stack the return address of
+ * the first function is mostly 0: the stack is complete there.
+ */
+static void take_walk(struct ring_unwinder *unwinder, const struct ring_record *record,
+                      const struct stack_view *stack, const struct offline_result *result,
+                      bool is_made_stack, struct walked_sample *sample)
+{
+    size_t count = record_user_frames(unwinder->frames, result->frame_count);
+    bool is_whole = count == result->frame_count;
+    bool lacks_caller = result->end == OFFLINE_NO_CALLER && is_made_stack;
+    enum offline_end end = is_whole ? result->end : OFFLINE_UNMAPPED;
+    unwinder->searched = result->searched;
+    sample->frames = unwinder->frames;
+    sample->frame_count = (uint32_t)count;
+    sample->dropped = count > record_frames_leaf(stack_unwind_frames_max()) ? result->dropped : 0;
+    sample->verified_from = 0;
+    sample->verified_to = (uint32_t)result->verified;
+    sample->is_complete = (result->end == OFFLINE_ROOT || lacks_caller) && is_whole;
+    sample->is_fiber = result->root_is_in_code || lacks_caller;
+    sample->cut = end == OFFLINE_CUT ? cut_of_copy(unwinder, record, stack) : stack_cut_of(end);
+    if (end == OFFLINE_CUT && sample->cut == RECORD_CUT_NO_CFI)
+        sample->cut = stack_cut_of(result->end_if_whole);
+}
+
 bool ring_unwind(struct ring_unwinder *unwinder, struct ring_process *process,
                  const struct ring_record *record, struct walked_sample *sample)
 {
     struct full_regs regs;
-    unwinder->searched = (struct offline_callers){0};
-    unwinder->lacks_chain = false;
-    if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
-        !unwind_machine_captured(unwind_machine_own(), &regs, RING_REGISTERS, record->registers))
-        return false;
-    struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = record->stack};
-    if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))
-        stack.hi = stack.lo;
-    const bool is_made = is_made_stack(unwinder, process, record, stack.lo);
-    struct map_lookup lookup = {.cache = unwinder->modules->cache, .map = process->process.map};
-    struct jit_code jit = {unwinder->jit, (pid_t)record->pid, process->process.map};
-    const struct code_map code = {.find = map_lookup_code,
-                                  .context = &lookup,
-                                  .generated = unwinder->jit ? &jit_generated_code : NULL,
-                                  .generated_context = &jit,
-                                  .cache = &unwinder->callers,
-                                  .generation = process->map_generation,
-                                  .is_made_stack = is_made};
-    const struct offline_map map = {.find = map_lookup_mapping,
-                                    .context = &lookup,
-                                    .cache = &unwinder->rules,
-                                    .walks = &unwinder->walks,
-                                    .generation = process->map_generation,
-                                    .code = &code};
+    struct stack_view stack;
+    struct walk_map walk;
     const uint32_t max = stack_unwind_frames_max();
     const struct offline_frames out = {
         .pcs = unwinder->frames, .max = max, .leaf_max = record_frames_leaf(max)};
-    struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
-    if (lookup.is_put_off)
+    unwinder->searched = (struct offline_callers){0};
+    unwinder->lacks_chain = false;
+    if (!read_start(record, &regs, &stack))
+        return false;
+    const bool is_made = is_made_stack(unwinder, process, record, stack.lo);
+    connect(&walk, unwinder, process, (pid_t)record->pid, is_made);
+    const struct offline_result result = offline_unwind_in(&walk.map, &regs, false, &stack, &out);
+    if (walk.lookup.is_put_off)
         ring_process_put_off_files(process, record->time_ns);
-    size_t count = record_user_frames(unwinder->frames, result.frame_count);
-    unwinder->searched = result.searched;
-    sample->frames = unwinder->frames;
-    sample->frame_count = (uint32_t)count;
-    sample->dropped = count > record_frames_leaf(max) ? result.dropped : 0;
-    sample->verified_from = 0;
-    sample->verified_to = (uint32_t)result.verified;
-    bool lacks_caller = result.end == OFFLINE_NO_CALLER && is_made;
-    sample->is_complete =
-        (result.end == OFFLINE_ROOT || lacks_caller) && count == result.frame_count;
-    sample->is_fiber = result.root_is_in_code || lacks_caller;
-    enum offline_end end = count == result.frame_count ? result.end : OFFLINE_UNMAPPED;
-    sample->cut = end == OFFLINE_CUT ? cut_of_copy(unwinder, record, &stack) : stack_cut_of(end);
-    if (end == OFFLINE_CUT && sample->cut == RECORD_CUT_NO_CFI)
-        sample->cut = stack_cut_of(result.end_if_whole);
+    take_walk(unwinder, record, &stack, &result, is_made, sample);
+    const bool has_frames = sample->frame_count > 0;
     use_callchain(unwinder, process, record, sample);
-    use_callers_of_vdso(unwinder, &map, process, record, sample);
-    return count > 0;
+    use_callers_of_vdso(unwinder, &walk.map, process, record, sample);
+    return has_frames;
 }
 
 void ring_unwinder_free(struct ring_unwinder *unwinder)
