@@ -54,6 +54,8 @@ static int map_ring(struct kernel_ring *ring, size_t data_bytes, size_t wakeup_b
     return 0;
 }
 
+/* Beyond RLIMIT_MEMLOCK and perf_event_mlock_kb the kernel returns EPERM (perf_mmap() in
+ * kernel/events/core.c), and ENOMEM without memory of its own. A small ring is better than none. */
 int kernel_ring_open(struct kernel_ring *ring, uint32_t processor, size_t data_bytes,
                      size_t wakeup_bytes)
 {
@@ -85,7 +87,8 @@ void kernel_ring_look(struct kernel_ring *ring)
     ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* Records are multiples of 8 bytes: a header never crosses the end of the ring. */
+/* Records are multiples of 8 bytes: a header never crosses the end of the ring. Nothing can be
+ * found behind a record of an impossible size, so all records in view are dropped. */
 const uint8_t *kernel_ring_next(struct kernel_ring *ring, size_t *bytes)
 {
     struct perf_event_header header;

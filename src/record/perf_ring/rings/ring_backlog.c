@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A record in a chunk, with all its parts behind it:
+ *
+ *     │ bytes │ ring_record │ kernel frames │ user frames │ registers │ stack │ text │ padding │
+ *                     └ pointers ─┴───────────────┴─────────────┴─────────┴───────┘
+ *
+ * Parts of whole words come first, so only the last ones may end between words; the next record is
+ * aligned again.
+ */
 #include "record/perf_ring/rings/ring_backlog.h"
 
 #include "record/perf_ring/tid_set.h"
@@ -7,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond this amount the walks cannot follow for good: the rest stays in the rings, and is lost
+ * there. */
 #define BACKLOG_BYTES_MAX (UINT64_C(256) << 20)
 /* Four records of the largest size. */
 #define CHUNK_BYTES (UINT32_C(256) << 10)
@@ -193,7 +204,8 @@ static void drop_oldest(struct ring_backlog *backlog, struct backlog_queue *queu
     }
 }
 
-/* The record of the call before stays in place until here: its user reads the chunk. */
+/* The record of the call before stays in place until here: its user reads the chunk. Queues are
+ * few, one for each event and processor, so all of them are looked at. */
 const struct ring_record *ring_backlog_next(struct ring_backlog *backlog, uint64_t until_ns)
 {
     const struct stored_record *found = NULL;

@@ -23,6 +23,7 @@ static void clear_event(int fd)
         continue;
 }
 
+/* The lock is held for one record only: the walks go on while a ring is copied. */
 static bool add(struct ring_copier *copier, size_t i, const struct ring_record *record)
 {
     pthread_mutex_lock(&copier->lock);
@@ -52,6 +53,7 @@ static void copy_ring(struct ring_copier *copier, size_t i)
     pthread_mutex_unlock(&copier->copying);
 }
 
+/* The event is cleared first: what the thread copies from now on sets it again. */
 void ring_copier_copy(struct ring_copier *copier)
 {
     clear_event(copier->copied_fd);
@@ -128,6 +130,7 @@ void ring_copier_free(struct ring_copier *copier)
     *copier = (struct ring_copier){.rings = NULL};
 }
 
+/* The record is read without the lock: chunks do not move, and only this thread drops records. */
 const struct ring_record *ring_copier_next(struct ring_copier *copier, uint64_t until_ns)
 {
     pthread_mutex_lock(&copier->lock);

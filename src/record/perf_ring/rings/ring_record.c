@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Layout of the records, as perf_event_open(2) describes:
+ *
+ *     SAMPLE   header │ ip │ pid, tid │ time │ id │ period │ n │ frames[n] │ abi │ registers
+ *                     │ reserved size │ stack │ copied size
+ *     others   header │ body …, text │ pid, tid │ time │ id
+ */
 #include "record/perf_ring/rings/ring_record.h"
 
 #include "base/containers/cursor.h"
@@ -6,7 +13,8 @@
 
 #include <sys/sysmacros.h>
 
-/* sample_id_all: every record except SAMPLE ends with pid, tid, time and id. */
+/* sample_id_all: every record except SAMPLE ends with pid, tid, time and id, struct sample_id of
+ * perf_event_open(2). */
 #define TRAILER_BYTES 24
 
 static void read_task(struct cursor *c, struct ring_record *record)
@@ -15,6 +23,7 @@ static void read_task(struct cursor *c, struct ring_record *record)
     record->tid = cursor_u32(c);
 }
 
+/* Before the body: the text there ends at the trailer. */
 static void read_trailer(struct cursor *c, struct ring_record *record)
 {
     if (c->size < TRAILER_BYTES) {

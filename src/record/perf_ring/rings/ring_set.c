@@ -23,6 +23,7 @@ static const struct {
 /* Next to bursts: a clock has 999 samples a second, and a burst 300 000. */
 enum { CLOCK_PARTS = 8 };
 
+/* Halves the largest ring until all of them fit: the size of a ring is a power of two. */
 static size_t choose_bytes(size_t rings, enum ring_load load)
 {
     uint64_t bytes = rooms[load].most_bytes;

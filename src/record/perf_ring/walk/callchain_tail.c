@@ -19,7 +19,8 @@ void root_frames_note(struct root_frames *root, bool is_main, const uint64_t *fr
     root->count = kept;
 }
 
-/* How many last frames of the walk end at this place of the callchain. */
+/* How many last frames of the walk end at this place of the callchain. The callchain lacks
+ * functions without a frame pointer, so a match may be shorter than both. */
 static size_t match_at(const struct cut_walk *walk, const uint64_t *chain, size_t last)
 {
     size_t length = 0;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Threads beyond this number displace each other, and are read again. */
 enum { KNOWN_MOST = 1 << 14 };
 
 /* A later thread with this tid has another stack; ids go round the other four million first. */

@@ -28,6 +28,7 @@ size_t vdso_tail_caller(const struct cut_walk *walk, const struct process_map *m
     return module && module->is_go ? at : 0;
 }
 
+/* The first frame of the callchain is the interrupted one: the caller is behind it. */
 bool vdso_tail_append(struct cut_walk *walk, size_t caller, const uint64_t *chain,
                       size_t chain_count)
 {
