@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ *     frames:   reason │ kernel_count kernel frames │ user frames … [truncated] … user frames
+ */
 #include "record/off_cpu/look_stack.h"
 
 #include <stdlib.h>

@@ -34,6 +34,8 @@ static int enter(struct off_rings *rings, struct off_tasks *tasks, struct off_wa
     return thread ? 0 : -ENOMEM;
 }
 
+/* Lists the threads until a pass finds no new one. A thread that starts meanwhile inherits the
+ * events of its creator, or is found by the next pass. */
 int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_waits *waits, pid_t pid,
                const pid_t *tids, size_t tid_count)
 {
@@ -56,7 +58,7 @@ int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_wait
 }
 
 /* A line of /proc/PID/cgroup, as in cgroups(7): "ID:CONTROLLERS:/PATH", of the hierarchy that perf
- * events belong to. */
+ * events belong to: version 1 with the controller perf_event, or version 2, without controllers. */
 static bool is_line_of_cgroup(const char *line, const char *cgroup)
 {
     const char *controllers = strchr(line, ':');

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* Descriptors are scarce, and the recording needs most of them. */
 enum { WATCHED_MAX = 256, DESCRIPTORS_SHARE = 16, TAKEN_AT_ONCE = 16 };
 
 void off_ends_open(struct off_ends *ends)
@@ -25,6 +26,7 @@ void off_ends_close(struct off_ends *ends)
     ends->fd = -1;
 }
 
+/* EPOLLONESHOT: the pidfd of an ended process stays readable until it is closed. */
 void off_ends_watch(const struct off_ends *ends, struct off_tasks *tasks,
                     struct off_process *process)
 {

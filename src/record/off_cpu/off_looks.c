@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A look:
+ *
+ *     probe_memory()     whether the memory of the process can be read at all
+ *     read_map()         once; again when code was mapped since, and a stack leads out of the map
+ *     blocked_look()     system call, stack, account: frames, or why there are none
+ *     keep_stack()       the reason as leaf │ kernel frames │ user frames ─▶ thread->look.stack
+ *                        mappings of these frames ─▶ queue, once for each program
+ */
 #include "record/off_cpu/off_looks.h"
 
 #include "base/clock.h"
@@ -15,8 +24,11 @@
 
 /* Mappings are read again at the earliest after this many times the duration of a read. */
 enum { READ_COST_PARTS = 50 };
+/* In the file, of a program. */
 enum { MAPPINGS_MAX = 4096 };
+/* For so long a thread in state S shows for all threads of the process: not stopped. */
 #define ASLEEP_NS 1000000
+/* After this time files are opened again that were put off. */
 #define FILES_PAUSE_NS UINT64_C(1000000000)
 
 int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files,
@@ -101,6 +113,7 @@ static void put_mapping(struct off_looks *looks, const struct off_thread *thread
     off_queue_put(looks->queue, &entry, path, strlen(path) + 1);
 }
 
+/* The file needs a mapping before the first sample of its frames, once. */
 static void write_mapping(struct off_looks *looks, const struct off_thread *thread,
                           const struct process_mapping *mapping)
 {
@@ -152,6 +165,7 @@ static struct look_process look_process_of(const struct off_looks *looks,
                                  .generation = process->generation};
 }
 
+/* A second look with a new map, if the first one left the old map. */
 static struct blocked_look look_at(struct off_looks *looks, struct off_process *process,
                                    const struct thread_files *files)
 {
@@ -184,6 +198,8 @@ static void count(struct look_counts *counts, const struct blocked_look *look)
     counts->guessed += is_stack && look->end.why == OFFLINE_GUESS;
 }
 
+/* The object of the wait: a futex, the holder of a mutex, a child, or the file behind a
+ * descriptor. */
 static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_reason *reason,
                         struct look_stack *stack)
 {
@@ -286,6 +302,8 @@ static int probe_memory(struct off_looks *looks, struct off_process *process)
     return 0;
 }
 
+/* The probe belongs to the hanging thread from now on, and its state shows when the read
+ * returns. */
 bool off_looks_give_up(struct off_looks *looks, uint64_t now_ns)
 {
     if (!memory_probe_give_up(looks->probe, now_ns))

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A round of the loop:
+ *
+ *     switch records ─▶ states of the threads, ends of waits
+ *     tick is due    ─▶ off_look() at waiting threads without a stack, accounts of the others
+ *     window is over ─▶ off_windows_flush() of all threads, pace of the ticks
+ *     wait              until the next tick, mostly
+ *
+ * Ticks cost CPU time, even if all threads wait. Without a record for some ticks they rest:
+ *
+ *     few threads     no ticks: the next record ends the wait, by the events of off_rings_wake()
+ *     many threads    every fourth tick
+ */
 #include "record/off_cpu/off_loop.h"
 
 #include "base/clock.h"
@@ -22,6 +35,7 @@ enum { CHECKS_MAX = 64 };
 /* Records are read again after so many looks and accounts: the rings must not fill. */
 enum { READS_AT_ONCE = 32, TRIES_MAX = 4 };
 
+/* Other ticks in every recording: see wait_ticks.h. */
 static uint64_t seed(void)
 {
     struct timespec now;
@@ -111,6 +125,7 @@ static bool is_runnable(pid_t pid, pid_t tid)
     return proc_stat_read(&stat, pid, tid) == 0 && stat.state == 'R';
 }
 
+/* Samples of long waits share one budget among all threads, within limits for each. */
 static uint64_t single_cuts(size_t threads)
 {
     uint64_t share = SINGLE_CUTS_OF_ALL / (threads + 1);
@@ -119,8 +134,9 @@ static uint64_t single_cuts(size_t threads)
                                      : share;
 }
 
-/* schedstat takes the place of the records. Of the tree of a command: the processes of other
- * recordings cannot be listed. */
+/* schedstat takes the place of the records, for the tree of a command only: the processes of other
+ * recordings cannot be listed. Records up to now are read first, so the polling starts with their
+ * states. */
 static void end_records(struct off_loop *loop, uint64_t storm)
 {
     off_rings_end(&loop->rings);
@@ -163,6 +179,7 @@ static void flush(struct off_loop *loop, uint64_t until_ns)
         end_records(loop, storm);
 }
 
+/* Waits under way count from here on. */
 static void begin(struct off_loop *loop, uint64_t begin_ns)
 {
     loop->waits.is_quiet = false;
@@ -229,6 +246,8 @@ static void wait_for_work(struct off_loop *loop)
         off_ends_take(&loop->ends);
 }
 
+/* The end of each thread writes its last window. Then the list of threads to look at is emptied:
+ * the reader of the list frees ended threads. */
 static void finish(struct off_loop *loop)
 {
     uint64_t end_ns = read_records(loop);

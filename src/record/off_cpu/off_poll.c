@@ -22,6 +22,7 @@ static bool is_running(pid_t pid, pid_t tid)
     return proc_stat_read(&stat, pid, tid) == 0 && stat.state == 'R';
 }
 
+/* The account so far counts as before the recording, of a new thread too. */
 static void enter(struct off_poll *poll, pid_t pid, pid_t tid, uint64_t now_ns)
 {
     struct run_account account;
@@ -53,6 +54,8 @@ static void list_threads(struct off_poll *poll, pid_t pid, uint64_t now_ns)
         process->is_map_old = true;
 }
 
+/* By /proc/PID/task/TID/children. The lists lack a process after the end of its parent, but the
+ * process stays known. */
 static void list_tree(struct off_poll *poll, pid_t pid, int depth, uint64_t now_ns)
 {
     pid_t children[CHILDREN_MAX];
@@ -63,6 +66,7 @@ static void list_tree(struct off_poll *poll, pid_t pid, int depth, uint64_t now_
         list_tree(poll, children[i], depth + 1, now_ns);
 }
 
+/* Another thread with the same id may have a lower account. */
 static uint64_t difference(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
@@ -97,6 +101,7 @@ static void note_run(struct off_poll *poll, struct off_thread *thread,
     off_waits_begin(poll->waits, thread);
 }
 
+/* The pause doubles until the thread runs: a thousand idle threads cost little. */
 static void read_thread(struct off_poll *poll, struct off_thread *thread, uint64_t now_ns)
 {
     struct run_account account;
@@ -116,6 +121,7 @@ static void read_thread(struct off_poll *poll, struct off_thread *thread, uint64
     last->read_ns = now_ns;
 }
 
+/* Backwards, as the end of a thread moves the last one into the place of this thread. */
 void off_poll_round(struct off_poll *poll, pid_t root, uint64_t now_ns)
 {
     for (size_t i = poll->tasks->count; i-- > 0;) {

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two threads use a recorder:
+ *
+ *     off-CPU thread     loop; the queue, with its mutex
+ *     writer's thread    writer; the queue; wake_fd, and the atomic members of the loop
+ *
+ * A second off-CPU thread takes the loop over while the first one hangs in the kernel. A thread is
+ * given up only in the probe before looks (memory_probe.h), and never returns to the loop from
+ * there: at any time one thread uses the loop.
+ */
 #include "record/off_cpu/off_recorder.h"
 
 #include "base/clock.h"
@@ -152,7 +162,8 @@ void off_recorder_begin(struct off_recorder *recorder, uint64_t now_ns)
     wake(recorder);
 }
 
-/* False: the thread does not hang in a look. */
+/* False: the thread does not hang in a look. A hanging thread cannot be joined: after the read it
+ * pauses until rec ends. */
 static bool replace_hanging(struct off_recorder *recorder)
 {
     struct off_loop *loop = &recorder->loop;

@@ -78,6 +78,7 @@ void off_rings_close(struct off_rings *rings)
     rings->polled = NULL;
 }
 
+/* Wake events only save CPU time: after a refusal all are closed, and ticks never rest. */
 static int open_events(struct off_rings *rings, pid_t tid, enum event_start start)
 {
     struct off_events *wakes = &rings->wakes;
@@ -103,6 +104,7 @@ int off_rings_record_system(struct off_rings *rings, int cgroup_fd)
     return system_events_open(&rings->records.events, rings->records.set, cgroup_fd);
 }
 
+/* The rings of the records stay open: their last records are still to be read. */
 void off_rings_end(struct off_rings *rings)
 {
     off_rings_wake(rings, false);
@@ -145,6 +147,8 @@ bool off_rings_wake(struct off_rings *rings, bool is_on)
     return rings->are_wakes_on = is_on;
 }
 
+/* Rings come first in `polled`, both descriptors behind them: without wake rings, in their
+ * places. */
 bool off_rings_wait(struct off_rings *rings, int wake_fd, int ends_fd, uint64_t wait_ns)
 {
     size_t count = rings->records.count + rings->wakes.count;

@@ -64,6 +64,7 @@ struct off_thread *off_thread_add(struct off_tasks *tasks, pid_t pid, pid_t tid,
     return thread;
 }
 
+/* A new program: caches of walks are by generation, and the file needs all mappings again. */
 void off_process_drop_map(struct off_tasks *tasks, struct off_process *process)
 {
     process_map_release(process->map);
@@ -97,6 +98,7 @@ void off_thread_free(struct off_thread *thread)
     free(thread);
 }
 
+/* A thread in the list of threads to look at is freed by the reader of this list. */
 void off_thread_remove(struct off_tasks *tasks, struct off_thread *thread)
 {
     struct off_thread **place = &tasks->buckets[bucket_of(thread->tid)];

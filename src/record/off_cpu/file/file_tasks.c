@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Starts of one task id in the file. The kernel and the engine date a start differently, so an
+ * entry with the kernel's time belongs to the first start that is not older:
+ *
+ *     FORK          COMM of an exec      COMM of an exec
+ *     first_ns      before_ns            start_ns               ─▶ time
+ *
+ * Of more starts, the first and the latest two are kept.
+ */
 #include "record/off_cpu/file/file_tasks.h"
 
 #include <stdlib.h>
@@ -37,6 +46,7 @@ static void purge_bucket(struct file_tasks *tasks, struct file_task **place)
     }
 }
 
+/* Doubling: the walk over all tasks costs a constant time for each new one. */
 static void purge(struct file_tasks *tasks)
 {
     for (size_t i = 0; i < FILE_TASK_BUCKETS; i++)

@@ -33,6 +33,7 @@ void off_queue_put(struct off_queue *queue, const struct off_entry *entry, const
     pthread_mutex_unlock(&queue->mutex);
 }
 
+/* An empty buffer is swapped: both sides keep memory of the usual size. */
 void off_queue_take(struct off_queue *queue, struct buffer *out)
 {
     pthread_mutex_lock(&queue->mutex);

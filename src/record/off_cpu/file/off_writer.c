@@ -58,6 +58,7 @@ static void write_mapping(struct off_writer *writer, const struct off_entry *ent
     perfdata_write_mapping(writer->file, &mapping);
 }
 
+/* Synthetic frames need mappings, too: the path is the name of the frame. */
 static void write_frame(struct off_writer *writer, pid_t pid, unsigned frame, uint64_t time_ns)
 {
     char name[64];
@@ -74,7 +75,8 @@ static void write_frame(struct off_writer *writer, pid_t pid, unsigned frame, ui
     perfdata_write_mapping(writer->file, &mapping);
 }
 
-/* The COMM of an exec drops all mappings. */
+/* The COMM of an exec drops all mappings in the reader's model: behind each start in the file, all
+ * mappings of the program are written again, at the time of the start. */
 static void follow_start(struct off_writer *writer, struct file_task *task, uint64_t start_ns)
 {
     const struct off_entry *entry;
@@ -154,6 +156,7 @@ static void meet_thread(struct off_writer *writer, const struct off_entry *entry
         perfdata_write_comm(writer->file, &start, name, false);
 }
 
+/* A sample from before the start of its thread in the file is moved to the start. */
 static void take_sample(struct off_writer *writer, const struct off_entry *entry)
 {
     const uint64_t *frames = off_entry_content(entry);

@@ -4,6 +4,8 @@
 /* Shorter again when a tick takes less than this part of what is permitted. */
 enum { LITTLE_PARTS = 4 };
 
+/* due_ns moves on by ten times the cost of each tick. After an idle time it lies behind now, by a
+ * burst at most. */
 uint64_t tick_pace_take(struct tick_pace *pace, uint64_t now_ns, uint64_t cpu_ns)
 {
     const uint64_t burst_ns = (uint64_t)TICK_PACE_BURST_NS * TICK_PACE_PARTS;

@@ -29,6 +29,7 @@ bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, ui
     return cut->at_ns > cut->start_ns || ticks_until(cut, ticks, end_ns) >= 2;
 }
 
+/* Ticks up to the next cut. */
 static uint64_t span(const struct wait_cut *cut, const struct wait_ticks *ticks)
 {
     uint64_t second = SECOND_NS / ticks->interval_ns;

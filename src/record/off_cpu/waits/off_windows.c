@@ -3,7 +3,7 @@
 
 #include "record/off_cpu/waits/off_account.h"
 
-/* Moves runnable time out of the sum of the short waits, or back. */
+/* Moves runnable time out of the sum of the short waits, or back: the total of both stays. */
 static void move_woken(struct off_waits *waits, struct off_thread *thread)
 {
     struct short_waits *shorts = &thread->shorts, *runnable = &thread->runnable;
@@ -29,6 +29,8 @@ static void reduce(int64_t *excess_ns, uint64_t *sum_ns, uint64_t *total_ns)
     *total_ns -= part_ns;
 }
 
+/* Of CPU time by the account that the records have as time off the processor (cpu_excess.h). The
+ * rest is left for the next window. */
 static void drop_excess(struct off_waits *waits, struct off_thread *thread)
 {
     reduce(&thread->excess_ns, &thread->shorts.sum_ns, &waits->samples.sums.waiting_ns);

@@ -95,6 +95,7 @@ void wait_samples_add_runnable(struct wait_samples *samples, struct off_thread *
     put_frame(samples, thread, &piece, WAIT_FRAME_RUNNABLE);
 }
 
+/* thread->ready_ns: up to where earlier windows have written the interval. */
 void wait_samples_put_runnable(struct wait_samples *samples, struct off_thread *thread,
                                uint64_t start_ns, uint64_t end_ns)
 {
