@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* With exclude_kernel the timer of a task clock leaves out samples in kernel mode
+ * (perf_swevent_hrtimer() in kernel/events/core.c). */
 struct perf_event_attr event_attr_clock(uint64_t period_ns)
 {
     return (struct perf_event_attr){

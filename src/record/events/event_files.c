@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Files of a PMU, see perf_event_open(2): "type", a number; "format/TERM", the place of a term in
+ * config; "events/NAME", a list of terms. */
 const struct event_roots event_roots_system = {
     .devices = "/sys/bus/event_source/devices",
     .tracepoints = "/sys/kernel/tracing/events",
@@ -55,7 +57,7 @@ static uint64_t put_range(uint64_t *value, const char *range, char **end)
     return bits;
 }
 
-/* format: "config:0-7,32-35". */
+/* format: "config:0-7,32-35". The low bits of the value go into the first range. */
 static int put_field(struct event_request *request, const char *format, uint64_t value)
 {
     const char *colon = strchr(format, ':');
@@ -105,6 +107,7 @@ static int put_terms(struct event_request *request, const struct event_roots *ro
     return err;
 }
 
+/* A single word may name an event of the PMU, and stands for the terms in the file of the event. */
 int event_files_pmu(struct event_request *request, const struct event_roots *roots, const char *pmu,
                     const char *terms)
 {

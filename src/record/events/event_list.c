@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The rows of a capture, by number (struct perfdata_event_row):
+ *
+ *     0 … RECORD_EVENTS - 1     of the recorders: CPU time, off-CPU time, threads
+ *     EVENT_ROW_FIRST + i       event i of -e; a clock of -e is the row of CPU time
+ */
 #include "record/events/event_list.h"
 
 #include "record/perf_ring/rings/ring_record.h"
@@ -71,6 +77,8 @@ bool event_list_suits_sampler(const struct record_options *options)
            (is_cpu ? has_user_time : !options->kernel_stacks && event_list_injected(options));
 }
 
+/* exclude_kernel: set by a modifier, or by event_list_settle() where the kernel may not be
+ * sampled. */
 const struct event_request *event_list_injected(const struct record_options *options)
 {
     const struct event_request *only = &options->events[0];

@@ -66,6 +66,8 @@ static bool parse_raw(struct event_request *request, const char *text, size_t le
     return true;
 }
 
+/* A slash marks a PMU. Names of the tables go before tracepoints: a colon may begin modifiers,
+ * too. */
 int event_parse(struct event_request *request, const char *text, const struct event_roots *roots,
                 struct error *error)
 {

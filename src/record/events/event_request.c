@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A clock keeps the type, config and period of event_attr_clock(): its weights are ns. */
 void event_request_apply(const struct event_request *request, struct perf_event_attr *attr)
 {
     attr->exclude_user = request->exclude_user;

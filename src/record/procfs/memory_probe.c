@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reader and watcher agree by one atomic word; only one of the two leaves READS:
+ *
+ *     IDLE ─▶ READS ─▶ IDLE              the read returns
+ *               └────▶ GIVEN_UP ─▶ OVER  the watcher is first; the reader pauses for good
+ */
 #include "record/procfs/memory_probe.h"
 
 #include "base/clock.h"

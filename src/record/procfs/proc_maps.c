@@ -219,6 +219,7 @@ static int query_executable(struct proc_maps *maps, int fd)
     return err == -ENOENT ? 0 : err;
 }
 
+/* Mappings found by queries are dropped, as the text has all of them. */
 static void begin_again(struct proc_maps *maps)
 {
     struct proc_maps fresh = {.memfd_device = maps->memfd_device,

@@ -62,6 +62,7 @@ static void start(struct stack_pages *pages)
     }
 }
 
+/* A page displaced from the table is requested again, and costs another read. */
 bool stack_pages_request(struct stack_pages *pages, pid_t pid, uint64_t avma, uint64_t time_ns)
 {
     const struct request request = {pid, avma & ~(PAGE_BYTES - 1)};

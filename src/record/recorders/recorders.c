@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Stable names end up in captures, scripts and `rec list`: rows and parameters may be added, their
+ * names never change. The bit of a row in a set of recorders is its place in the table.
+ */
 #include "record/recorders/recorders.h"
 
 #include "base/text/error.h"
@@ -225,6 +229,7 @@ int recorders_check(const struct recorder *rows, size_t count, uint32_t set, boo
     return err;
 }
 
+/* One source that works is enough; else the reasons of all, in one line. */
 struct recorder_availability recorder_probe(const struct recorder *recorder,
                                             const struct record_probe *probe)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * In order of preference: the injected sampler by perf events, by timers, then from outside.
+ */
 #include "record/recorders/sources.h"
 
 static const char *refuse_perf_trap(const struct record_probe *probe)

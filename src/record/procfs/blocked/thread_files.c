@@ -39,6 +39,7 @@ int thread_files_open(struct thread_files *files, pid_t pid, pid_t tid)
     return open_files(files, NULL, pid, tid);
 }
 
+/* The lookup of /proc/PID/task is done once for all threads of a process. */
 int thread_files_open_in(struct thread_files *files, struct task_directory *tasks, pid_t pid,
                          pid_t tid)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * System calls that block (man pages of section 2): the kind of the wait, and the place of the
+ * descriptor among the arguments, -1 without one. The kind of all other calls is "system call".
+ */
 #include "record/procfs/blocked/wait_calls.h"
 
 #include <stddef.h>

@@ -14,6 +14,7 @@
 /* glibc has 190. */
 enum { FUNCTIONS_MAX = 4096 };
 
+/* Prefixes cover all variants: pthread_mutex_timedlock, pthread_cond_clockwait, sem_timedwait. */
 static const struct {
     const char *prefix;
     enum wait_kind kind;

@@ -82,6 +82,7 @@ static bool find_socket(pid_t pid, const char *protocol, unsigned long inode, ch
     return is_found;
 }
 
+/* Inode numbers of sockets are common to all families: the first table with the number is right. */
 static void describe_socket(pid_t pid, unsigned long inode, char *text, size_t size)
 {
     static const char *const protocols[] = {"unix", "tcp", "tcp6", "udp", "udp6"};

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * From the cheapest evidence to the dearest: state of the thread; number of the system call; for a
+ * futex the function of the C library, by
+ *
+ *     the frame of a known function       pthread_mutex_lock
+ *     the call before a return address    sem_wait ─jmp─▶ unnamed function, without a frame of
+ *                                         sem_wait
+ *
+ * The functions of a module are read once, by families of names (wait_functions.c).
+ */
 #include "record/procfs/blocked/wait_reason.h"
 
 #include "base/containers/array.h"
@@ -14,7 +24,7 @@
 /* __owner of a pthread mutex, from the futex word on: the same in all of glibc for x86-64. */
 #define MUTEX_OWNER_BYTES 8
 enum { FRAMES_LOOKED_AT = 16, MODULES_MAX = 64 };
-/* endbr64; bnd jmp *slot(%rip) */
+/* The longest PLT stub: endbr64; bnd jmp *slot(%rip) */
 enum { JUMP_BYTES = 12 };
 
 static const struct wait_functions *
