@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include "base/containers/array.h"
+#include "base/text/path_name.h"
 #include "compare/function_key.h"
 #include "compare/math_library.h"
 #include "export/common.h"
@@ -58,15 +59,9 @@ static uint32_t take_string(struct adding *adding)
                : intern_text(adding->comparison->strings, (char *)adding->text.bytes);
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *file_of(const struct profile *profile, const struct profile_frame *frame)
 {
-    return last_component(profile_text(profile, frame->file));
+    return path_name(profile_text(profile, frame->file));
 }
 
 /* The names of the last run stay: names of the new side. */

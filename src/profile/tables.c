@@ -7,6 +7,7 @@
 
 #include "base/containers/array.h"
 #include "base/containers/buffer.h"
+#include "base/text/path_name.h"
 #include "profile/index.h"
 
 #include <string.h>
@@ -40,8 +41,7 @@ static bool is_bracketed(const char *name)
 static void fill_lib(struct profile *profile, struct profile_lib *lib, const char *path,
                      const uint8_t *build_id, size_t build_id_bytes)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash && slash[1] ? slash + 1 : path;
+    const char *name = path_name(path);
     lib->path = profile_string(profile, path);
     lib->name = profile_string(profile, name);
     /* The vDSO has a bracketed name but is an ELF image with functions. */

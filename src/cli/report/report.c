@@ -2,6 +2,7 @@
 #include "cli/report/report_parts.h"
 
 #include "base/containers/array.h"
+#include "base/text/path_name.h"
 #include "cli/report/symbolized_load.h"
 #include "profile/walk.h"
 
@@ -9,7 +10,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void report_free(struct report *report)
 {
@@ -38,19 +38,13 @@ const char *report_name(const struct profile *profile, uint32_t func)
                                                 : profile_text(profile, profile->funcs[func].name);
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 struct report_place report_place(const struct profile *profile, uint32_t func)
 {
     struct report_place place = {{0}};
     const struct profile_func *f = &profile->funcs[func];
     if (f->file == PROFILE_NONE)
         return place;
-    const char *file = last_component(profile_text(profile, f->file));
+    const char *file = path_name(profile_text(profile, f->file));
     if (f->line)
         snprintf(place.text, sizeof(place.text), "%.200s:%u", file, f->line);
     else

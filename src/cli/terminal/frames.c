@@ -2,6 +2,7 @@
 #include "cli/terminal/frames.h"
 
 #include "base/text/log.h"
+#include "base/text/path_name.h"
 #include "cli/terminal/columns.h"
 
 #include <stdio.h>
@@ -19,12 +20,6 @@ struct frame_name {
     char text[1024]; /* not escaped */
 };
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static struct frame_name name_of(const struct profile *profile, const struct profile_frame *frame)
 {
     struct frame_name name;
@@ -39,8 +34,8 @@ static void print_frame(const struct profile *profile, const struct profile_fram
 {
     char place[320] = "";
     if (frame->file != PROFILE_NONE && frame->line)
-        snprintf(place, sizeof(place), "%.250s:%u",
-                 last_component(profile_text(profile, frame->file)), frame->line);
+        snprintf(place, sizeof(place), "%.250s:%u", path_name(profile_text(profile, frame->file)),
+                 frame->line);
     printf("    ");
     columns_print(name_of(profile, frame).text, name_columns);
     columns_print(place, PLACE_COLUMNS);
