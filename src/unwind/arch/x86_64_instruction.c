@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Layout of an instruction (SDM volume 2, section 2.1):
+ *
+ *     prefixes │ REX │ opcode: one byte; 0f, 0f 38, 0f 3a │ ModRM │ SIB │ displacement │ immediate
+ *     prefixes │ VEX, EVEX │ opcode: one byte             │ ModRM │ SIB │ displacement │ immediate
+ *
+ * The functions below are the opcode maps of appendix A as conditions: of opcodes below 40, 0 to 3
+ * of a row of eight have a ModRM byte, 4 and 5 an immediate operand.
+ */
 #include "unwind/arch/x86_64_instruction.h"
 
 #include "base/containers/cursor.h"
@@ -20,6 +29,7 @@ size_t x86_64_modrm_bytes(const uint8_t *bytes, size_t size)
     return 1 + (size_t)has_sib + displacement;
 }
 
+/* Operand and address size, lock, rep, segments (section 2.1.1). */
 static bool is_prefix(uint8_t byte)
 {
     return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 ||
@@ -27,6 +37,7 @@ static bool is_prefix(uint8_t byte)
            byte == 0x65;
 }
 
+/* The one-byte map (table A-2). */
 static bool has_modrm(uint8_t opcode)
 {
     if (opcode < 0x40)
@@ -44,8 +55,8 @@ static size_t immediate_bytes(uint8_t opcode, uint8_t rex, uint8_t modrm, size_t
         return (opcode & 7) == 4 ? 1 : (opcode & 7) == 5 ? word : 0;
     if ((opcode & 0xf8) == 0xb8)
         return rex & REX_W ? 8 : word;
-    if ((opcode & 0xf0) == 0x70 || (opcode & 0xf8) == 0xb0)
-        return 1;
+    if ((opcode & 0xf0) == 0x70 || (opcode & 0xf8) == 0xb0 || (opcode & 0xf8) == 0xe0)
+        return 1; /* jcc; mov; loop, jrcxz, in, out */
     switch (opcode) {
     case 0x68:
     case 0x69:
@@ -65,11 +76,13 @@ static size_t immediate_bytes(uint8_t opcode, uint8_t rex, uint8_t modrm, size_t
     case 0xc1:
     case 0xc6:
     case 0xcd:
-    case 0xe3:
     case 0xeb:
         return 1;
     case 0xc2:
+    case 0xca:
         return 2;
+    case 0xc8:
+        return 3;
     case 0xf6:
         return (modrm & 0x30) == 0 ? 1 : 0;
     case 0xf7:
@@ -84,7 +97,7 @@ static size_t immediate_bytes(uint8_t opcode, uint8_t rex, uint8_t modrm, size_t
     }
 }
 
-/* The map behind 0f: almost all have a ModRM byte. */
+/* The map behind 0f (table A-3): almost all have a ModRM byte. */
 static bool has_modrm_0f(uint8_t opcode)
 {
     return !(opcode == 0x05 || opcode == 0x0b || (opcode >= 0x30 && opcode <= 0x37) ||

@@ -176,6 +176,19 @@ static void lengths_are_those_of_objdump(void **state)
     assert_int_equal(different, 0);
 }
 
+/* loop, loope, loopne, in, out, enter, lret: of hand-written code, missing in the C library. */
+static void operands_of_rare_instructions_belong_to_them(void **state)
+{
+    (void)state;
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xe2, 0xfe, 0x90, 0x90)), 2);
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xe1, 0xfe, 0x90, 0x90)), 2);
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xe0, 0xfe, 0x90, 0x90)), 2);
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xe4, 0x10, 0x90, 0x90)), 2);
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xe7, 0x10, 0x90, 0x90)), 2);
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xc8, 0x10, 0, 0, 0x90)), 4);
+    assert_int_equal(x86_64_instruction_bytes(BYTES(0xca, 0x08, 0, 0x90)), 3);
+}
+
 /* Else a file of prefixes takes quadratic time. */
 static void prefixes_end_at_15_bytes(void **state)
 {
@@ -223,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_function_may_start_behind_what_does_not_go_on),
         cmocka_unit_test(ends_of_threads_and_signal_handlers_are_known),
         cmocka_unit_test(lengths_are_those_of_objdump),
+        cmocka_unit_test(operands_of_rare_instructions_belong_to_them),
         cmocka_unit_test(prefixes_end_at_15_bytes),
         cmocka_unit_test(random_bytes_are_harmless),
     };
