@@ -149,6 +149,7 @@ bool filter_accepts_sample(const struct filter *filter, const struct perfdata_ev
            filter_accepts_time(filter, event->time_ns) && list_has(&filter->cpus, event->cpu);
 }
 
+/* Compares with each name of the list, without a copy of the list. */
 bool filter_accepts_comm(const struct filter *filter, const char *name)
 {
     size_t length = filter->comms ? strlen(name) : 0;
@@ -205,6 +206,7 @@ int filter_parse_metric(struct filter *filter, const char *text, struct error *e
     return error_set(error, -EINVAL, "--metric needs cpu, off-cpu or wall, not '%s'", text);
 }
 
+/* An end at 100 % is no limit: a double has fewer digits than a time in ns. */
 static int settle_time(struct filter *filter, struct perfdata_reader *reader)
 {
     uint64_t first_ns, last_ns;

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+/* Of .gnu_debuglink: a file name and a checksum. */
 enum { LINK_BYTES_MAX = 8192 };
 
 static uint64_t section_bytes(const struct elf_file *elf)
@@ -18,6 +19,7 @@ static uint64_t section_bytes(const struct elf_file *elf)
     return section ? section->bytes : 0;
 }
 
+/* By the name only: the checksum would need a read of the whole file. */
 static bool has_linked(const struct elf_file *elf, const char *path, const char *debug_directory)
 {
     const struct elf_section *section = elf_find_section(elf, ".gnu_debuglink");

@@ -30,7 +30,7 @@ static int open_vdso(struct elf_file **elf, const uint8_t *build_id, size_t buil
 }
 
 /* base_svma as in formats with relative addresses: the page of the first PT_LOAD, executable or
- * not. */
+ * not. Addresses of code need the executable ones alone. */
 static int copy_segments(struct module_segments *segments, const struct elf_file *elf)
 {
     bool is_first = true;

@@ -13,8 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of .gnu_debugaltlink: a path and a build-id. */
 enum { LINK_BYTES_MAX = 8192 };
 
+/* Once for each build-id: modules may share a supplement. */
 static int add(struct debuginfod *debuginfod, const uint8_t *build_id, size_t build_id_bytes)
 {
     for (size_t i = 0; i < debuginfod->count; i++)
@@ -65,6 +67,7 @@ static bool has_debug_info(const struct debuginfod *debuginfod, const struct pro
     return has;
 }
 
+/* Names of files by build-id need two bytes: xx/rest.debug. Without a path there is no file. */
 static bool may_be_fetched(const struct debuginfod *debuginfod, const struct profile_lib *lib)
 {
     return lib->build_id_bytes >= 2 && profile_text(debuginfod->profile, lib->path)[0] == '/';
