@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Debug info is read for the needed addresses only, all of them in one pass. So the instructions
+ * come first:
+ *
+ *     code_job ─▶ read_bytes() ─▶ disassemble() ─▶ needed_addresses() ─▶ lib_symbols_open()
+ *                                                                        ─▶ write_all()
+ *
+ * The end of a function may be unknown (is_open_ended). Then more bytes are disassembled, and cut
+ * where the name of another function begins.
+ */
 #include "annotate/code_worker.h"
 
 #include "annotate/disassembler.h"
@@ -13,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than functions of unknown size have, mostly: hand-written code. */
 enum { OPEN_END_BYTES = 16384 };
 
 struct listing {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Keys (function_key.h) connect the functions of all runs; each run has values by row:
+ *
+ *     profile's func ─▶ rows[func] ─▶ key, row ─▶ run->values[row]     missing values are 0
+ *
+ * Runs may have different functions, and a profile can be freed before the next run.
+ */
 #include "compare/compare.h"
 
 #include "base/containers/array.h"

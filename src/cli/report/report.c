@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Parents come first in the tables of stacks and nodes: a pass by increasing index finds the paths,
+ * and a pass by decreasing index adds the totals, without recursion.
+ */
 #include "cli/report/report_parts.h"
 
 #include "base/containers/array.h"

@@ -125,6 +125,7 @@ static int add_group(struct stuck *stuck, const struct stuck_wait *wait)
     return 0;
 }
 
+/* As in wait_groups.h, but waits at the end and earlier ones stay apart. */
 static int group(struct stuck *stuck, const uint32_t *paths, struct intern *keys)
 {
     int err = 0;

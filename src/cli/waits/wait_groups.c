@@ -48,6 +48,8 @@ static void add_to(struct wait_sum *sum, const struct wait_sum *more)
         sum->longest_sum_ns = more->longest_sum_ns;
 }
 
+/* Intervals of a sum are not known one by one: a sum larger than the longest wait hides the
+ * answer. */
 uint64_t wait_sum_longest_ns(const struct wait_sum *sum)
 {
     return sum->longest_sum_ns > sum->longest_single_ns ? 0 : sum->longest_single_ns;
@@ -144,7 +146,7 @@ static int by_process(const void *a, const void *b, void *context)
     return (left->thread > right->thread) - (left->thread < right->thread);
 }
 
-/* places[thread]: the number of its stacks. */
+/* places[thread]: the number of its stacks. A thread with a second stack has worked in between. */
 static bool may_be_idle(const struct wait_groups *groups, const struct wait_member *member,
                         const uint32_t *places)
 {

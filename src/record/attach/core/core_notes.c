@@ -23,6 +23,7 @@ static uint64_t time_ns(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
 }
 
+/* The kernel begins with the notes of the thread that received the signal (fs/binfmt_elf.c). */
 static int take_thread(struct core_notes *notes, struct cursor *c)
 {
     struct elf_prstatus status;
