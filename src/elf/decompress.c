@@ -133,6 +133,7 @@ int decompress_zstd(const void *bytes, size_t stored, size_t size, struct buffer
 }
 
 #ifdef REC_HAVE_LZMA
+/* Decompression needs 65 MiB at the highest preset (xz(1)). */
 enum { XZ_MEMORY_MAX = 128 << 20, XZ_CHUNK = 1 << 20 };
 
 static int run_xz(lzma_stream *stream, size_t limit, struct buffer *out)

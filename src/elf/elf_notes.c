@@ -10,6 +10,7 @@
 
 #define NOTES_BYTES_MAX (1u << 20) /* of all notes: sections may overlap */
 #define INTERPRETER_BYTES_MAX 4096
+/* The build-id of Go's linker, by the name "Go" (cmd/internal/buildid). */
 #define NT_GO_BUILD_ID 4
 
 static void take_note(struct elf_file *elf, uint32_t type, const struct cursor *name,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of a section, stored or expanded: a bound for the memory that a foreign file can cost. */
 #define CONTENT_BYTES_MAX (UINT64_C(1) << 30)
 
 /* ELFCOMPRESS_ZSTD, not defined by glibc 2.36. */
@@ -47,6 +48,7 @@ int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, st
     return err;
 }
 
+/* Elf64_Chdr of elf.h, ahead of the compressed bytes. */
 int elf_read_compression(struct cursor *c, uint32_t *method, uint64_t *bytes)
 {
     *method = cursor_u32(c);
@@ -146,6 +148,8 @@ static bool is_just_before(const struct elf_segment *segment, uint64_t file_offs
     return file_offset >= segment->offset - segment->offset % page_bytes;
 }
 
+/* Of the segment with the first mapped byte. A segment that begins later in the mapped page is the
+ * second choice: the byte may belong to the segment before. */
 int elf_segments_bias(const struct elf_segment *segments, size_t count, uint64_t start_avma,
                       uint64_t file_offset, uint64_t *bias)
 {

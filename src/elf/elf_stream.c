@@ -31,6 +31,10 @@ void elf_stream_prepare(void)
     (void)library_need(&libisal);
 }
 
+/*
+ *     file ─▶ in ─▶ libisal ─▶ out ─▶ ready ─▶ the caller, or left out
+ *                   └ keeps output without room in `out`
+ */
 struct elf_stream {
     const struct elf_file *elf;
     uint64_t at, end;     /* file range of the unread rest */
