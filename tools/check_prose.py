@@ -67,9 +67,10 @@ def files_of(place):
 
 
 def places():
-    """Folders of source, and the documents."""
+    """Folders of source, the programs of the measurements, and the documents."""
     for root in ("src", "formats"):
         yield from (f"{root}/{p.name}" for p in sorted((ROOT / root).iterdir()) if p.is_dir())
+    yield from (str(p.relative_to(ROOT)) for p in sorted((ROOT / "tests/bench").glob("**/")))
     yield from (str(p.relative_to(ROOT)) for p in sorted(ROOT.glob("*.md")))
     yield from (str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").glob("*.md")))
     yield from (str(p.relative_to(ROOT)) for p in sorted((ROOT / "tests/bench").glob("*.md")))

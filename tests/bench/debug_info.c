@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_info FILE: CPU time of the same questions to libdw and libelf, and to the readers of src/symbols, for the
- * table in docs/debug-info.md. Each is answered from a file opened anew.
+ * debug_info FILE: CPU time of libdw and libelf, and of the readers of src/symbols, for the same data: the table in
+ * docs/debug-info.md. Each reader opens the file anew.
  */
 #include "symbols/dwarf/die_walk.h"
 #include "symbols/dwarf/lines.h"

@@ -2,9 +2,8 @@
 /*
  * depth DEPTH LEAVES SPIN: LEAVES times, recurses DEPTH frames down and spins SPIN times in the leaf.
  *
- * Almost all of the time is spent in the leaf, so that nearly every sample has all of the depth. Writes the
- * CPU time of that work, and of the process so far, in ns, into the file that BENCH_RESULT names: what
- * comes before main is not the price of a sample.
+ * Almost all of the time is spent in the leaf, so nearly every sample has the full depth. Writes the CPU time of
+ * this work, and of the process so far, in ns, to the file BENCH_RESULT: the time before main is no cost of samples.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ __attribute__((noinline)) static uint64_t spin(uint64_t count)
     return state;
 }
 
-/* Not a tail call, and not to be computed ahead: every frame is there. */
+/* No tail call and no constant result: every frame exists. */
 __attribute__((noinline)) static uint64_t descend(unsigned depth, uint64_t count)
 {
     uint64_t result = depth == 0 ? spin(count) : descend(depth - 1, count);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor HANDLER.so FREQUENCY COMMAND...: the least that a sampler of this kind can cost.
+ * floor HANDLER.so FREQUENCY COMMAND...: the least cost of a sampler of this kind.
  *
- * Runs the command with an empty SIGTRAP handler preloaded, and arms the same event from outside as rec
- * does. What is left is the price of the timer interrupt, the signal, and the way back. The handler stops
- * in its constructor until it is armed, as rec's does.
+ * Runs the command with an empty SIGTRAP handler preloaded, and arms the event of rec from outside: the cost of the
+ * timer interrupt, the signal and the return. The handler's constructor waits until the event is armed, as in rec.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

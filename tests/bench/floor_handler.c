@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded by floor: a SIGTRAP handler that only counts; the count goes to the file FLOOR_RESULT. */
+/* Preloaded by floor: a SIGTRAP handler with a counter, written to the file FLOOR_RESULT. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a capture as large as one likes, of a program that never ran:
+ * Writes a capture of any size, of a program without a run:
  *
  *     make_recording OUTPUT FILE SAMPLES [STACKS [THREADS]]
  *
- * Threads take turns of a millisecond, each with stacks of its own. The stacks are paths of a random tree,
+ * Threads take turns of a millisecond, each with own stacks. The stacks are paths of a random tree,
  * 8 to 24 calls deep, of 20000 places in FILE's code. Equal arguments give equal captures.
  */
 #include "elf/elf_file.h"
@@ -22,7 +22,7 @@ static const uint64_t START_AVMA = 0x10000000, PERIOD_NS = 1000000;
 
 static uint64_t random_state = 88172645463325252u;
 
-/* xorshift: the same everywhere. */
+/* xorshift: equal numbers on all machines. */
 static uint64_t random_below(uint64_t limit)
 {
     random_state ^= random_state << 13;
@@ -43,7 +43,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* Half of the calls of a stack are those of the stack before: a tree, as programs have it. */
+/* Half of the calls of a stack are calls of the previous stack: a tree, as in programs. */
 static struct stacks make_stacks(size_t count, uint64_t code_bytes)
 {
     struct stacks stacks = {calloc(count, sizeof(*stacks.frames)),
@@ -76,7 +76,7 @@ static uint64_t write_mapping(struct perfdata_writer *writer, const char *path)
         die(path);
     struct perfdata_mapping mapping = {.pid = PID,
                                        .tid = PID,
-                                       .time_ns = 2, /* after the exec, which clears all maps */
+                                       .time_ns = 2, /* after the exec, the end of all maps */
                                        .start_avma = START_AVMA,
                                        .protection = PROT_READ | PROT_EXEC,
                                        .path = path};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work in functions with known shares, for tests/bench/compare. Arguments: per cent of the usual
+ * Work in functions with fixed shares, for tests/bench/compare. Arguments: per cent of the usual
  * work of half() and of seventh(), and the share of added(), in per cent of the usual total. The
  * layout is the same for all arguments.
  *

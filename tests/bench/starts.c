@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* starts processes COUNT: forks and executes `true`, one after the other.
- * starts AT_ONCE COUNT: makes and joins threads, so many at one time.
- * Writes the wall time that it took, in ns, into the file that BENCH_RESULT names. */
+ * starts AT_ONCE COUNT: creates and joins COUNT threads, AT_ONCE at a time.
+ * Writes the wall time, in ns, to the file BENCH_RESULT. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

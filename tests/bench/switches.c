@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* switches ROUNDS PROCESSOR [threads]: two processes, or threads of one, on one processor hand a byte back and forth
- * through pipes. Writes the CPU time of both for each context switch, in ns, into the file that BENCH_RESULT names. */
+ * through pipes. Writes the CPU time of both for each context switch, in ns, to the file BENCH_RESULT. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
