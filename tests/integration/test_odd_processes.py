@@ -42,7 +42,7 @@ import ctypes, sys, threading, time
 threading.Thread(target=ctypes.CDLL(sys.argv[1]).hold, daemon=True).start()
 time.sleep(0.2)
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -55,7 +55,7 @@ class Case(rec.Case):
         return target.pid
 
     def start_attached(self, busy=1, idle=2):
-        return self.start(rec.target("attached"), 60, busy, idle)
+        return self.start(rec.target("attached"), 600, busy, idle)
 
     def run_rec(self, *words):
         return subprocess.run([rec.REC, *map(str, words)], cwd=self.directory, capture_output=True, text=True,
