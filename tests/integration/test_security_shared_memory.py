@@ -35,6 +35,24 @@ sleep 0.1
 {nobody} {reads} $other
 wait $other
 """
+# Rings of the first 16 threads and of later ones; a child of os.fork() joins with a memory of its own.
+FORKS = """
+import ctypes, os, threading
+def memories():
+    return {line.split()[4] for line in open("/proc/self/maps") if "/memfd:rec-rings" in line}
+for _ in range(20):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+mine, libc = memories(), ctypes.PyDLL(None)
+rings = sum("/memfd:rec-rings" in line for line in open("/proc/self/maps"))
+print(len(mine), rings > 1, flush=True)
+for fork in os.fork, libc.fork, lambda: libc.syscall(57):
+    pid = fork()
+    if pid == 0:
+        print(len(mine & memories()), flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+os._exit(0)
+"""
 
 
 class SharedMemory(rec.Case):
@@ -79,6 +97,13 @@ class SharedMemory(rec.Case):
     test_a_member_forges_answers_while_processes_of_another_user_start = rec.at_once(
         lambda case: case.forge_beside_starts("perf-trap"), lambda case: case.forge_beside_starts("timer"),
         lambda case: case.run_beside_starts())
+
+    def test_forked_children_map_no_memory_of_their_parent(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded("python3", "-c", FORKS, rec_options=["-q", f"--engine={engine}"])
+                self.assertEqual(run.stdout, b"1 True\n0\n0\n0\n")
 
     def test_a_member_sees_nothing_of_the_memory_of_another_user(self):
         for engine in ("perf-trap", "timer"):
