@@ -146,8 +146,8 @@ class WaitingThreads(Watched):
         end = time.monotonic() + LOOK_SECONDS
         looks = 0
         while time.monotonic() < end:
-            self.rec("stacks", "-p", target.pid, **as_nobody())
-            self.rec("threads", "-p", target.pid, **as_nobody())
+            for command in "stacks", "threads":
+                self.rec(command, "--timeout", rec.TIMEOUT_S, "-p", target.pid, **as_nobody())
             looks += 2
         self.assertGreaterEqual(looks, 2)
         self.assertEqual(target.stdout.read(), "0 of 50 differ\n")
