@@ -14,10 +14,13 @@
 
 /* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
 #define FORK_RECORD_WAIT_NS 1000000
-/* The rings must not fill while the events of many threads are opened. */
-#define THREADS_UNTIL_DRAIN 32
-/* A process that creates threads faster than events can be opened. */
-#define PASSES_MAX 100
+
+void ring_attach_await_forks(struct ring_source *source)
+{
+    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
+    nanosleep(&wait, NULL);
+    ring_source_catch_up(source);
+}
 
 static bool is_among(pid_t tid, const pid_t *tids, size_t count)
 {
@@ -40,7 +43,7 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
     for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
         if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
             continue;
-        if (*opened % THREADS_UNTIL_DRAIN == THREADS_UNTIL_DRAIN - 1)
+        if (*opened % RING_ATTACH_UNTIL_DRAIN == RING_ATTACH_UNTIL_DRAIN - 1)
             ring_source_catch_up(source);
         struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
         if (!process)
@@ -64,17 +67,15 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
 static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *tids,
                           size_t tid_count)
 {
-    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
     size_t all = 0;
     int refusal = 0;
-    for (int pass = 0; refusal == 0 && pass < PASSES_MAX; pass++) {
+    for (int pass = 0; refusal == 0 && pass < RING_ATTACH_PASSES_MAX; pass++) {
         size_t opened = 0;
         refusal = open_threads(source, pid, tids, tid_count, &opened);
         all += opened;
         if (opened == 0)
             break;
-        nanosleep(&wait, NULL);
-        ring_source_catch_up(source);
+        ring_attach_await_forks(source);
     }
     return refusal || all ? refusal : -ESRCH;
 }

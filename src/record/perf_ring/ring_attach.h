@@ -43,3 +43,12 @@ int ring_attach_adopted(struct ring_source *source, struct attached target, bool
  * time of the process at the start. */
 int ring_attach_taken_over(struct ring_source *source, const struct process *sampled,
                            uint64_t *cpu_ns);
+
+/*
+ * Events are opened on running threads in passes over /proc/PID/task, until a pass finds no new
+ * thread. A process may create threads faster than events can be opened: passes are limited. The
+ * rings must not fill while the events of many threads are opened.
+ */
+enum { RING_ATTACH_PASSES_MAX = 100, RING_ATTACH_UNTIL_DRAIN = 32 };
+/* Between two passes: takes the FORK records of the threads that the last pass has seen. */
+void ring_attach_await_forks(struct ring_source *source);

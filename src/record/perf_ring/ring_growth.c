@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/containers/array.h"
+#include "record/perf_ring/ring_attach.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Evidence that more than one of CUTS_PARTS stacks is larger than the copy. */
 enum { CUTS_MIN = 10, CUTS_PARTS = 100 };
@@ -19,12 +19,6 @@ enum { LATEST_CUTS_MIN = 3 };
 #define START_NS 200000000
 /* A ring must hold this many large samples. */
 enum { SAMPLES_IN_RING = 32 };
-/* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
-#define FORK_RECORD_WAIT_NS 1000000
-/* The rings must not fill while the events of many threads are opened. */
-enum { THREADS_UNTIL_DRAIN = 32 };
-/* A process that creates threads faster than events can be opened. */
-enum { PASSES_MAX = 100 };
 
 static uint32_t larger_bytes(const struct ring_source *source)
 {
@@ -80,7 +74,7 @@ static int open_thread(struct growth *growth, const struct ring_process *process
         return err;
     tid_set_put(&growth->source->grown_tids, tid, true);
     growth->opened++;
-    if (growth->opened % THREADS_UNTIL_DRAIN == 0)
+    if (growth->opened % RING_ATTACH_UNTIL_DRAIN == 0)
         ring_source_catch_up(growth->source);
     return 0;
 }
@@ -129,9 +123,8 @@ static pid_t *list_processes(const struct growth *growth, size_t *count)
 /* Passes over the threads until no thread is new. */
 static int open_on_threads(struct growth *growth)
 {
-    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
     int err = tid_set_open(&growth->source->grown_tids) ? 0 : -ENOMEM;
-    for (int pass = 0; err == 0 && pass < PASSES_MAX; pass++) {
+    for (int pass = 0; err == 0 && pass < RING_ATTACH_PASSES_MAX; pass++) {
         size_t count = 0;
         pid_t *pids = list_processes(growth, &count);
         growth->opened = 0;
@@ -140,8 +133,7 @@ static int open_on_threads(struct growth *growth)
         free(pids);
         if (growth->opened == 0)
             break;
-        nanosleep(&wait, NULL);
-        ring_source_catch_up(growth->source);
+        ring_attach_await_forks(growth->source);
     }
     tid_set_close(&growth->source->grown_tids);
     return err;
