@@ -185,7 +185,8 @@ void outside_begin(struct outside *outside)
         ring_source_restart(&outside->source);
 }
 
-/* Of a process without an EXIT: it runs, or has ended since the events were closed. */
+/* Of a process without an EXIT, running or ended since the events were closed. A zombie waits for
+ * the parent only. */
 static uint64_t left_ns(const struct outside *outside, const struct ring_process *process)
 {
     struct proc_stat stat;

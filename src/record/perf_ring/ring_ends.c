@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Ends of processes, each taken once:
+ *
+ *     EXIT of the last thread    ring_ends_take(), by ring_task_records
+ *     pidfd, without an EXIT     by epoll; taken at the second look
+ *     of the system              EXIT of the main thread, then two looks at a dead process
+ *
+ * The end settles the account: CPU time without samples becomes [kernel] and [between samples].
+ */
 #include "record/perf_ring/ring_ends.h"
 
 #include "base/containers/array.h"

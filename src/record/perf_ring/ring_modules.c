@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+/* The tables are large and mostly untouched: MAP_NORESERVE. */
 int ring_modules_open(struct ring_modules *modules, struct open_file_cache *open_files)
 {
     void *memory = mmap(NULL, sizeof(struct tables), PROT_READ | PROT_WRITE,

@@ -43,6 +43,7 @@ struct ring_process *ring_process_add(struct ring_processes *processes, pid_t pi
     return process;
 }
 
+/* Children may still use the set of events: the last user closes the descriptors. */
 static void free_process(struct ring_process *process)
 {
     process_map_release(process->process.map);

@@ -182,7 +182,7 @@ static bool walk(struct ring_source *source, struct ring_process *process,
     return true;
 }
 
-/* False: the sample has no frame at all. */
+/* False: the sample has no frame at all. With kernel_callers only the kernel's part has callers. */
 static bool find_user_frames(struct ring_source *source, struct ring_process *process,
                              const struct ring_record *record, struct walked_sample *sample)
 {
@@ -272,7 +272,8 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
     }
 }
 
-/* Whether the record is of the events that count at its time. */
+/* Whether the record is of the events that count at its time. The events of the parent write a
+ * FORK. */
 static bool is_current(const struct ring_source *source, const struct ring_record *record)
 {
     bool is_fork = record->type == PERF_RECORD_FORK;
@@ -372,6 +373,7 @@ static void count_lost(struct ring_source *source)
         *lost = source->tasks.lost;
 }
 
+/* Closed events write no records: the loop ends when rings and backlog are empty. */
 void ring_source_stop(struct ring_source *source)
 {
     event_set_close(source->system);

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * How a process enters, and when its start is written to the file:
+ *
+ *     attached       ring_tasks_attach()     with the first thread or sample
+ *     before exec    ring_tasks_attach()     at the exec, by ring_tasks_start_program()
+ *     forked         ring_tasks_add_child()  at once, by the FORK
+ *     never met      ring_tasks_meet()       before the record of the process
+ */
 #include "record/perf_ring/ring_tasks.h"
 
 #include "base/pid_fd.h"
@@ -103,6 +111,7 @@ static void add_namespace_tid(struct ring_tasks *tasks, const struct process *pr
                       namespace_ids_read(process->pid, tid), start_ns);
 }
 
+/* With events of the process alone; samples lost by these events count in the tasks. */
 static void begin(struct ring_tasks *tasks, struct ring_process *process)
 {
     process->events = event_set_new();

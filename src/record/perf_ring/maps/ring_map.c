@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Mappings in the order of addresses, without overlaps, as in the kernel. A new mapping cuts the
+ * old ones below:
+ *
+ *     old    ├──── a ────┤├─ b ─┤├──── c ────┤
+ *     new             ├─────────────┤
+ *     then   ├── a ───┤├─── new ────┤├── c ──┤
+ *
+ * A hole inside of a mapping leaves two parts, front and back.
+ */
 #include "record/perf_ring/maps/ring_map.h"
 
 #include "base/budget.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Between two reads of /proc/PID/maps; doubles while reads find nothing new. */
 #define PAUSE_MIN_NS 5000000
 #define PAUSE_MAX_NS 1000000000
 
