@@ -38,6 +38,9 @@
 #define LOADER_CPU_NS UINT64_C(2000000000) /* of the dynamic linker; Blender's: 0.3 s */
 /* Looks for processes in the linker take at most this part of the time. */
 #define LOADER_PARTS 32
+/* So do lists of children, beyond a burst. */
+#define CHILDREN_PARTS 16
+#define CHILDREN_BURST_NS 20000000
 
 static struct untracked_process *find(struct untracked_processes *untracked, pid_t pid)
 {
@@ -213,15 +216,29 @@ static void look_at(struct untracked_processes *untracked, struct untracked_proc
         write_start(untracked, item);
 }
 
-static void look_for_children(struct untracked_processes *untracked, pid_t parent_pid,
-                              uint64_t executable)
+static bool may_list(struct children_share *share, uint64_t now_ns)
+{
+    uint64_t paid_ns = (now_ns - share->at_ns) / CHILDREN_PARTS;
+    share->cost_ns -= paid_ns < share->cost_ns ? paid_ns : share->cost_ns;
+    share->at_ns = now_ns;
+    return share->cost_ns < CHILDREN_BURST_NS;
+}
+
+/* False: put off. */
+static bool look_for_children(struct untracked_processes *untracked, struct children_share *share,
+                              const struct process *parent)
 {
     pid_t pids[CHILDREN_MAX];
-    size_t count = proc_children(parent_pid, pids, CHILDREN_MAX);
+    if (!may_list(share, untracked->round->now_ns))
+        return false;
+    const uint64_t begin_ns = monotonic_ns();
+    size_t count = proc_children(parent->pid, pids, CHILDREN_MAX);
+    share->cost_ns += monotonic_ns() - begin_ns;
     for (size_t i = 0; i < count; i++)
         if (!process_find(untracked->processes, pids[i]) && !find(untracked, pids[i]) &&
             !outside_has(untracked->outside, pids[i]))
-            add(untracked, pids[i], parent_pid, executable);
+            add(untracked, pids[i], parent->pid, parent->executable_id);
+    return true;
 }
 
 /* Programs may hide their executable, as ssh-agent does; a hidden executable with the same process
@@ -261,15 +278,16 @@ static void check_executable(struct untracked_processes *untracked, struct proce
 }
 
 /* Without CPU time since the last look, a process has neither started a child nor executed a
- * program. */
-static void look_at_process(struct untracked_processes *untracked, struct process *process)
+ * program. False: a part is put off. */
+static bool look_at_process(struct untracked_processes *untracked, struct process *process)
 {
     if (process->has_ended || (!process->has_run && !process->untracked_sightings))
-        return;
-    if (process->has_run && !untracked->command_only)
-        look_for_children(untracked, process->pid, process->executable_id);
-    process->has_run = false;
+        return true;
+    bool lists = process->has_run && !untracked->command_only;
+    process->has_run = lists && !look_for_children(untracked, &untracked->of_recorded, process);
+    bool is_whole = !process->has_run;
     check_executable(untracked, process);
+    return is_whole;
 }
 
 static void look_at_processes(struct untracked_processes *untracked)
@@ -277,11 +295,14 @@ static void look_at_processes(struct untracked_processes *untracked)
     size_t count = untracked->processes->live_count < PARENTS_A_LOOK
                        ? untracked->processes->live_count
                        : PARENTS_A_LOOK;
+    size_t *next = &untracked->of_recorded.next, first = *next, put_off = count;
     for (size_t i = 0; i < count; i++) {
-        size_t index = (untracked->next_parent + i) % untracked->processes->live_count;
-        look_at_process(untracked, process_table_at(untracked->processes, index));
+        size_t index = (first + i) % untracked->processes->live_count;
+        if (!look_at_process(untracked, process_table_at(untracked->processes, index)) &&
+            put_off == count)
+            put_off = i;
     }
-    untracked->next_parent += count;
+    *next = first + put_off;
 }
 
 static void look_at_untracked(struct untracked_processes *untracked)
@@ -290,9 +311,12 @@ static void look_at_untracked(struct untracked_processes *untracked)
         look_at(untracked, &untracked->items[i]);
     if (untracked->command_only)
         return;
-    for (size_t i = 0; i < untracked->count; i++)
-        look_for_children(untracked, untracked->items[i].process.pid,
-                          untracked->items[i].process.executable_id);
+    for (size_t i = 0, count = untracked->count; i < count; i++) {
+        struct children_share *share = &untracked->of_items;
+        if (!look_for_children(untracked, share, &untracked->items[share->next % count].process))
+            break;
+        share->next++;
+    }
 }
 
 /* The command is rec's own child, not listed by any tracked process: look up by pid. */

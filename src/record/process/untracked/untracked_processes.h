@@ -27,6 +27,13 @@ struct untracked_process {
     bool is_written; /* in the file and in the summary */
 };
 
+/* Lists of children take a part of the time: of 10 000 threads, a list takes 50 ms. */
+struct children_share {
+    uint64_t cost_ns; /* not yet made up for */
+    uint64_t at_ns;
+    size_t next; /* the next look starts with this process; counts on without limit */
+};
+
 struct untracked_processes {
     struct process_table *processes;
     struct process_watch *watch;
@@ -39,7 +46,7 @@ struct untracked_processes {
     bool has_command;  /* the command is in the file as an untracked process */
     struct untracked_process items[UNTRACKED_PROCESSES_MAX];
     size_t count;
-    size_t next_parent; /* the next look starts with this process; counts on without limit */
+    struct children_share of_recorded, of_items; /* children of processes of the table, of items */
     uint64_t due_ns, search_ns, loader_due_ns;
 };
 
