@@ -213,20 +213,40 @@ static pid_t find_thread(struct pid_namespaces *namespaces, struct process *proc
     return tid;
 }
 
+/* Of a process of another user in a recording of root: with the tid of a thread of another process,
+ * both threads would be one in the file. An ended thread has left a free tid. */
+static bool is_own_tid(const struct pid_namespaces *namespaces, const struct process *process,
+                       pid_t tid, bool has_ended)
+{
+    char path[32];
+    if (namespaces->session->uid != 0 || process->rights.uid == 0 ||
+        proc_has_thread(process->pid, tid))
+        return true;
+    snprintf(path, sizeof(path), "/proc/%d", (int)tid);
+    return has_ended && access(path, F_OK) != 0;
+}
+
+static pid_t made_up_tid(struct pid_namespaces *namespaces)
+{
+    return (pid_t)(IDS_MAX + ++namespaces->made_up_tids % IDS_MAX);
+}
+
 pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
                         const struct thread_slot *slot)
 {
     pid_t stated_tid = (pid_t)load_relaxed(&slot->tid), tid = 0;
     bool is_there = load_acquire(&slot->state) == THREAD_ACTIVE, is_late = false;
-    if (process->pid == process->stated_pid)
-        return stated_tid;
     if (stated_tid == process->stated_pid)
         return process->pid;
+    if (process->pid == process->stated_pid)
+        return is_own_tid(namespaces, process, stated_tid, !is_there || process->gone_ns)
+                   ? stated_tid
+                   : made_up_tid(namespaces);
     if (is_there && stated_tid > 0 && stated_tid < IDS_MAX)
         tid = find_thread(namespaces, process, stated_tid, &is_late);
     if (tid || (is_late && process->gone_ns == 0))
         return tid;
-    return (pid_t)(IDS_MAX + ++namespaces->made_up_tids % IDS_MAX);
+    return made_up_tid(namespaces);
 }
 
 void pid_namespaces_free(struct pid_namespaces *namespaces)

@@ -88,6 +88,27 @@ static void a_tid_of_no_thread_gets_an_unused_number(void **state)
     assert_true(first > 1 << 22 && second > 1 << 22 && first != second);
 }
 
+/* Without a namespace. Two threads with a tid would be one in the file. */
+static void a_process_of_another_user_states_no_tid_of_another_process(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct session session = {.uid = 0};
+    const pid_t free_tid = (1 << 22) - 1, of_init = 1;
+    const struct thread_slot ended = {.tid = (uint32_t)of_init, .state = THREAD_ENDED},
+                             ended_freely = {.tid = (uint32_t)free_tid, .state = THREAD_ENDED};
+    fixture->namespaces.session = &session;
+    fixture->process.stated_pid = getpid();
+    assert_int_equal(find(fixture, of_init), of_init); /* of root */
+    fixture->process.rights.uid = 65534;
+    assert_int_equal(find(fixture, getpid()), getpid());
+    assert_int_equal(find(fixture, at.tids[0]), at.tids[0]);
+    assert_true(find(fixture, of_init) > 1 << 22);
+    assert_true(find(fixture, free_tid) > 1 << 22); /* may belong to another process later */
+    struct pid_namespaces *namespaces = &fixture->namespaces;
+    assert_true(pid_namespace_tid(namespaces, &fixture->process, &ended) > 1 << 22);
+    assert_int_equal(pid_namespace_tid(namespaces, &fixture->process, &ended_freely), free_tid);
+}
+
 /* The threads of the ended process are in no list. */
 static void the_threads_of_an_ended_process_do_not_wait_for_a_later_round(void **state)
 {
@@ -130,6 +151,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_thread_is_found_in_any_order),
         TEST(a_tid_of_no_thread_gets_an_unused_number),
+        TEST(a_process_of_another_user_states_no_tid_of_another_process),
         TEST(the_threads_of_an_ended_process_do_not_wait_for_a_later_round),
         TEST(tids_of_no_threads_cost_a_limited_number_of_reads_a_round),
         TEST(a_thread_started_during_the_round_is_found),
