@@ -26,8 +26,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static bool is_worker;
 
 enum { CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
 
@@ -94,6 +97,7 @@ static void close_all_but(const struct worker_fds *fds)
 
 int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent)
 {
+    is_worker = true;
     heap_save_memory();
     budget_lift_memory();
     forget_handlers();
@@ -108,6 +112,14 @@ int worker_confine(const struct confine_limits *limits, const struct worker_fds 
         return -errno;
     close_all_but(fds);
     return confine(limits, fds->rules < 0 ? -1 : CONFINE_RULES_FD, parent);
+}
+
+void worker_end_after(uint64_t cpu_ns)
+{
+    const struct itimerval limit = {.it_value = {.tv_sec = (time_t)(cpu_ns / 1000000000),
+                                                 .tv_usec = (long)(cpu_ns % 1000000000 / 1000)}};
+    if (is_worker)
+        (void)setitimer(ITIMER_PROF, &limit, NULL);
 }
 
 /* Runs the worker; does not return. */
@@ -171,7 +183,8 @@ static const char *trouble_of(const struct worker *worker, int status)
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         return "was killed, possibly for lack of memory";
     if (WIFSIGNALED(status))
-        return WTERMSIG(status) == SIGXCPU ? "took too long" : "crashed";
+        return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGPROF ? "took too long"
+                                                                          : "crashed";
     if (WEXITSTATUS(status) == WORKER_UNCONFINED_STATUS)
         return "failed: the worker process could not be confined (see `rec doctor`)";
     return WEXITSTATUS(status) || worker->answer.failed ? "ran out of memory" : "crashed";

@@ -84,6 +84,10 @@ void workers_run(const struct workers *workers);
 /* For other kinds of workers: confines the calling child; call first. 0 or a negative errno. */
 int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent);
 
+/* In a worker: "took too long" after this CPU time from now on; 0: no limit but the limits of the
+ * worker. For calls into libraries that may never return. No effect in other processes. */
+void worker_end_after(uint64_t cpu_ns);
+
 /* Waits for a child to end. Returns its wait status; 0: already reaped elsewhere. */
 int worker_reap(pid_t pid);
 

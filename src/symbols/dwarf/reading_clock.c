@@ -2,12 +2,15 @@
 #include "symbols/dwarf/reading_clock.h"
 
 #include "base/clock.h"
+#include "base/sandbox/workers.h"
 
 /* Reading all units takes 5 to 13 ms for each MiB of large files, and up to 40 ms of small,
  * compressed ones; a whole conversion 60 ms of Rust's libstd, mostly for demangling, outside of
  * this clock. */
 #define MIB_NS UINT64_C(60000000)
 #define LOOK_INTERVAL_NS 10000000
+/* Of a call into libdw after the limit: no look is possible until the call returns. */
+#define CALL_NS UINT64_C(5000000000)
 /* Builds with sanitizers read three times as long. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SLOWER = 3 };
@@ -40,11 +43,13 @@ bool reading_clock_begin(struct reading_clock *clock)
     if (clock->is_over)
         return false;
     clock->begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    worker_end_after(clock->own_ns + clock->reserve_ns - clock->used_ns + SLOWER * CALL_NS);
     return true;
 }
 
 void reading_clock_end(struct reading_clock *clock)
 {
+    worker_end_after(0);
     look(clock);
 }
 

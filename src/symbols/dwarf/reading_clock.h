@@ -7,7 +7,8 @@
  *     limit of a file = 60 ms for each MiB on disk, with split units
  *                     + what is left of SYMBOLS_RESERVE_NS, for all files of a conversion together
  *
- * Honest files leave the reserve untouched.
+ * Honest files leave the reserve untouched. A call into libdw that does not return by then ends its
+ * worker 5 s of CPU time later.
  */
 #pragma once
 

@@ -137,6 +137,8 @@ uint64_t *units_line_offsets(const struct units *units, size_t *count)
             dwarf_formudata(&list, &offsets[*count]) == 0)
             ++*count;
     }
+    if (has_time)
+        reading_clock_end(units->clock);
     if (offsets && sort_by(offsets, *count, sizeof(*offsets), 0, sizeof(*offsets)) == 0)
         return offsets;
     free(offsets);

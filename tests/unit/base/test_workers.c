@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -214,6 +216,42 @@ static void a_job_that_waits_for_ever_is_ended(void **state)
     assert_string_equal(outcomes.answers[4], "an answer");
 }
 
+static void spins_in_a_library(struct buffer *out)
+{
+    worker_end_after(100000000);
+    spins(out);
+}
+
+static void returns_from_a_library(struct buffer *out)
+{
+    struct itimerval left;
+    worker_end_after(100000000);
+    worker_end_after(0);
+    buffer_text(out, setitimer(ITIMER_PROF, &(struct itimerval){{0}, {0}}, &left) == 0 &&
+                             left.it_value.tv_sec + left.it_value.tv_usec == 0
+                         ? "no limit"
+                         : "a limit");
+}
+
+/* The limit of CPU time of the worker is ten times as long. */
+static void a_call_that_never_returns_ends_the_job(void **state)
+{
+    (void)state;
+    struct rusage before, after;
+    struct outcomes outcomes = {.jobs = {spins_in_a_library, returns_from_a_library}};
+    getrusage(RUSAGE_CHILDREN, &before);
+    run_all(&outcomes);
+    getrusage(RUSAGE_CHILDREN, &after);
+    assert_string_equal(outcomes.troubles[0], "took too long");
+    assert_string_equal(outcomes.answers[1], "no limit");
+    double used_s = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                    (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) / 1e6;
+    assert_true(used_s < 0.5);
+    worker_end_after(1000); /* no worker */
+    for (volatile int i = 0; i < 10000000; i++)
+        ;
+}
+
 static void a_job_that_somebody_kills_did_not_take_too_long(void **state)
 {
     (void)state;
@@ -355,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_bad_job_costs_its_own_answer),
         cmocka_unit_test(a_job_that_waits_for_ever_is_ended),
+        cmocka_unit_test(a_call_that_never_returns_ends_the_job),
         cmocka_unit_test(a_job_that_somebody_kills_did_not_take_too_long),
         cmocka_unit_test(the_caller_works_while_jobs_run),
         cmocka_unit_test(more_jobs_than_processors),
