@@ -2,6 +2,7 @@
 #include "record/off_cpu/off_ends.h"
 
 #include "base/pid_fd.h"
+#include "record/procfs/proc.h"
 
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -38,6 +39,13 @@ void off_ends_watch(const struct off_ends *ends, struct off_tasks *tasks,
         close(fd);
         fd = -1;
     }
+    /* The descriptor is older than the proof. */
+    bool is_proven = process->program_ns == 0 || proc_existed_at(process->pid, process->program_ns);
+    if (fd >= 0 && !is_proven) {
+        close(fd);
+        fd = -1;
+    }
+    process->is_other = !is_proven;
     process->pid_fd = fd;
     tasks->watched += fd >= 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/containers/array.h"
+#include "base/pid_fd.h"
 #include "record/attach/snapshot/snapshot_map.h"
 #include "record/off_cpu/file/wait_frames.h"
 #include "record/procfs/blocked/wait_calls.h"
@@ -316,6 +317,13 @@ bool off_looks_give_up(struct off_looks *looks, uint64_t now_ns)
     return true;
 }
 
+/* Checked after the look: the pid may have been given again since the latest record. */
+static bool is_of_other(struct off_process *process)
+{
+    process->is_other |= process->pid_fd > 0 && pid_fd_is_reaped(process->pid_fd);
+    return process->is_other;
+}
+
 void off_look(struct off_looks *looks, struct off_thread *thread)
 {
     struct off_process *process = thread->process;
@@ -323,7 +331,9 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
     struct blocked_look look = {.result = LOOK_FAILED};
     thread->look.tries++;
     thread->look.begin_ns = monotonic_ns();
-    look.error = process->is_refused ? -EPERM : probe_memory(looks, process);
+    look.error = process->is_refused ? -EPERM
+                 : process->is_other ? -ESRCH
+                                     : probe_memory(looks, process);
     if (look.error == 0 && (!process->map || are_files_due(process)))
         look.error = read_map(looks, process);
     if (look.error == 0)
@@ -332,6 +342,8 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
         thread_files_open_stack(&files, &looks->directory, thread->tid);
     if (look.error == 0)
         look = look_at(looks, process, &files);
+    if (look.error == 0 && is_of_other(process))
+        look = (struct blocked_look){.result = LOOK_FAILED, .error = -ESRCH};
     thread_files_close(&files);
     thread->look.end_ns = monotonic_ns();
     thread->look.turns = look.account.turns;

@@ -35,6 +35,7 @@ struct off_process {
     bool is_map_old;              /* code was mapped since the map was read */
     bool is_refused;              /* rec may not trace the process */
     struct memory_probe *hanging; /* given up: the memory cannot be read; owned; NULL: none */
+    bool is_other;                /* the pid belongs to a later process: no more looks */
     int pid_fd;                  /* its end is watched; owned; 0: not yet, negative: not possible */
     uint64_t asleep_ns;          /* a thread was found in state S; 0: not, or stopped */
     struct off_mapping *written; /* owned */

@@ -2,6 +2,8 @@
 /* The end of a watched process is reported once, and its descriptor goes with its last thread. */
 #include "record/off_cpu/off_ends.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -62,6 +64,32 @@ static void an_end_is_reported_once_and_before_the_parent_has_seen_it(void **sta
     off_ends_close(&ends);
 }
 
+/* The FORK of a process that has ended since: its pid belongs to a later process. */
+static void a_process_younger_than_its_records_is_another_process(void **state)
+{
+    (void)state;
+    struct off_ends ends;
+    struct off_tasks tasks = {.count = 0};
+    int end_fd;
+    pid_t pid = start(&end_fd);
+    off_ends_open(&ends);
+    struct off_thread *thread = off_thread_add(&tasks, pid, pid, RUN_ON, 1);
+    thread->process->program_ns = monotonic_ns() - 1000000000;
+    off_ends_watch(&ends, &tasks, thread->process);
+    assert_true(thread->process->is_other);
+    assert_int_equal(thread->process->pid_fd, -1);
+    assert_int_equal(tasks.watched, 0);
+    thread->process->pid_fd = 0;
+    thread->process->program_ns = monotonic_ns();
+    off_ends_watch(&ends, &tasks, thread->process);
+    assert_false(thread->process->is_other);
+    assert_true(thread->process->pid_fd > 0);
+    close(end_fd);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    off_tasks_free(&tasks);
+    off_ends_close(&ends);
+}
+
 static void processes_beyond_the_limit_are_not_watched(void **state)
 {
     (void)state;
@@ -84,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_is_reported_once_and_before_the_parent_has_seen_it),
+        cmocka_unit_test(a_process_younger_than_its_records_is_another_process),
         cmocka_unit_test(processes_beyond_the_limit_are_not_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of another user that were put off for lack of time are read for a later look. */
+#include "base/pid_fd.h"
 #include "record/off_cpu/off_looks.h"
 #include "record/tables/modules/module_cache.c"
 
@@ -132,9 +133,34 @@ static void files_are_opened_and_read_once_there_is_time(void **state)
     tear_down(&f);
 }
 
+/* The pid was given again since the descriptor was opened. */
+static void no_stack_of_a_later_process_is_kept(void **state)
+{
+    (void)state;
+    struct fixture f;
+    if (geteuid() != 0)
+        skip();
+    set_up(&f);
+    pid_t earlier = fork();
+    if (earlier == 0)
+        _exit(0);
+    int pid_fd = pid_fd_open(earlier);
+    assert_true(look_is_complete(&f));
+    assert_int_equal(waitpid(earlier, NULL, 0), earlier);
+    look_stack_release(f.thread->look.stack);
+    f.thread->look.stack = NULL;
+    f.thread->process->pid_fd = pid_fd;
+    f.tasks.watched = 1;
+    off_look(&f.looks, f.thread);
+    assert_null(f.thread->look.stack);
+    assert_true(f.thread->process->is_other);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_stack_of_a_later_process_is_kept),
         cmocka_unit_test(files_are_opened_and_read_once_there_is_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
