@@ -80,6 +80,17 @@ class Pages(rec.Case):
                 if option.startswith("-"):
                     self.assertIn(option, page)
 
+    def test_the_reference_has_every_note_of_a_recording(self):
+        text = (rec.SOURCE / "docs/command-line.md").read_text(encoding="utf-8")
+        documented = set(re.findall(r"`([\w.-]+)`", text[text.index("## Notes of a recording"):]))
+        run = self.recorded("sh", "-c", f"{rec.target('shares')} 20; sleep 0.05",
+                            rec_options=["-q", "--off-cpu", "--record", "thread-lifecycle", "--self-check"])
+        notes = run.info["notes"]
+        self.assertGreater(len(notes), 60)
+        missing = {key for key in notes if not documented & {
+            key, re.sub(r"\.\d+$", ".N", key), re.sub(r"\.[^.]+$", ".CAUSE", key)}}
+        self.assertEqual(missing, set())
+
     def test_bash_completes_commands_options_and_values(self):
         os.mkdir(os.path.join(self.directory, "folder"))
         Path(self.directory, "file.data").touch()
