@@ -41,6 +41,7 @@ void buffer_drain(struct buffer *buffer)
         drain_but(buffer, 0);
 }
 
+/* A failed buffer keeps its size: later calls append nothing. */
 static bool make_room(struct buffer *buffer, size_t size)
 {
     size_t need;

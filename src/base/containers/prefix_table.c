@@ -16,6 +16,7 @@ static const uint32_t *key_of(const void *elements, size_t element_bytes, uint32
     return (const void *)((const char *)elements + index * element_bytes);
 }
 
+/* The hashes of the slots are enough: the elements are not read. */
 static int grow(struct prefix_table *table)
 {
     struct prefix_table grown = {.slot_count = table->slot_count ? table->slot_count * 2 : 64};

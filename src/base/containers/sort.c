@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A radix sort of (key, index), then one permutation of the elements: elements of any size move
+ * once. Bytes in which all keys are equal take no pass.
+ */
 #include "base/containers/sort.h"
 
 #include <errno.h>

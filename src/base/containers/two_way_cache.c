@@ -30,6 +30,8 @@ static void *make_room(struct two_way_cache *cache, size_t entry_bytes,
     return slot;
 }
 
+/* From the end: the newer of two neighbours, the first, is entered last and stays the first.
+ * Without memory the old table is used further. */
 static void grow(struct two_way_cache *cache, size_t entry_bytes)
 {
     size_t count = cache->slot_count ? cache->slot_count * 2 : FEWEST_SLOTS;

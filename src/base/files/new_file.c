@@ -46,13 +46,14 @@ static int create_named(struct new_file *file, int access)
     return err;
 }
 
-/* ext4 fails with EPERM there. */
+/* ext4 returns EPERM for a new file in a removed directory. */
 static bool is_removed(int directory)
 {
     struct stat status;
     return fstatat(directory, ".", &status, 0) == 0 && status.st_nlink == 0;
 }
 
+/* O_TMPFILE without support: EOPNOTSUPP or EISDIR (open(2)), or EINVAL. */
 int new_file_create(struct new_file *file, int directory, int access)
 {
     *file = (struct new_file){.directory = directory};

@@ -14,6 +14,7 @@ static int failed(const struct out_file *out, int err, struct error *error)
     return error_set(error, err, "cannot write %s: %s", out->name, strerror(-err));
 }
 
+/* As the kernel's fs.protected_fifos (proc(5)): a FIFO of another user could catch the output. */
 static int judge_in_place(const struct out_file *out, const struct stat *status, uid_t reader,
                           struct error *error)
 {
@@ -53,6 +54,7 @@ static int open_in_place(struct out_file *out, int found, struct error *error)
     return out->fd < 0 ? failed(out, out->fd, error) : 0;
 }
 
+/* Without an open(), which waits for a reader of a FIFO (fifo(7)). */
 static int check_in_place(const struct out_file *out, int found, struct error *error)
 {
     char descriptor[64];

@@ -66,6 +66,9 @@ int confine_rules(const struct confine_limits *limits)
     return abi > 0 ? confine_files_rules(abi, limits) : abi;
 }
 
+/* The order is fixed. Limits read /proc, withheld by Landlock; a change of ids clears the signal of
+ * end_with(); Landlock and seccomp need no_new_privs (landlock(7), seccomp(2)); the filter forbids
+ * the calls of all other layers. */
 int confine(const struct confine_limits *limits, int rules_fd, pid_t parent)
 {
     struct confine_support support = confine_support();

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The program, in groups of ascending numbers: few comparisons for each call.
+ *
+ *     other architecture           kill: the numbers mean other calls
+ *     number > last of the group   next group
+ *     number == one of the group   listed
+ *     (otherwise)                  others
+ *     …
+ *     behind the last group        others
+ */
 #include "base/sandbox/confine_filter.h"
 
 #include "arch/own.h"
