@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An id may be of several tasks, one after the other. The summary has the time of each reading: the
+ * id was of the last task that had started by then.
+ */
 #include "convert/load/inner_ids.h"
 
 #include "base/containers/array.h"

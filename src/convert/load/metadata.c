@@ -45,7 +45,8 @@ static uint32_t os_name(struct profile *profile, const struct perfdata_facts *fa
     return string_of(profile, &text);
 }
 
-/* "version=1", then "key=value" lines. Other versions are ignored. */
+/* "version=1", then "key=value" lines. Other versions are ignored. Ids of namespaces may be as many
+ * as threads, and are no notes for users. */
 static void load_summary(struct profile *profile, struct inner_ids *inner_ids, const uint8_t *bytes,
                          size_t size)
 {

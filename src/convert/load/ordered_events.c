@@ -103,6 +103,7 @@ static int hand_out(struct ordered_events *events, uint64_t until_ns)
     return err;
 }
 
+/* No later record is older than before_ns, the youngest time at the mark before. */
 static int end_round(struct ordered_events *events)
 {
     int err = hand_out(events, events->before_ns);
@@ -137,6 +138,7 @@ int ordered_events_finish(struct ordered_events *events)
     return hand_out(events, UINT64_MAX);
 }
 
+/* After an error records are still queued. */
 void ordered_events_free(struct ordered_events *events)
 {
     for (size_t i = 0; i < events->count; i++)

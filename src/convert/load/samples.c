@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The call of a record, found once for all samples of the record:
+ *
+ *     callchain_cache_find()     equal bytes and mappings had this call before
+ *     callchain_build()          else by the recorded parts of the stack
+ *     deferred_add()             the user part comes later, in a DEFERRED record
+ *
+ * Samples outside of the selection may still be needed: off_cpu derives waits from neighbours.
+ */
 #include "convert/load/samples.h"
 
 #include "profile/wait_objects.h"
@@ -165,6 +174,8 @@ static int take_meaning(struct samples *samples, const struct perfdata_event *ev
     }
 }
 
+/* The cheap tests first. A thread must be known before a filter by name, and an event enters the
+ * profile with its first wanted sample. */
 static int take(struct samples *samples, const struct perfdata_event *event, struct event *of)
 {
     struct profile_sample sample = {

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A creation has two keys, for the records that follow:
+ *
+ *     create(by, tid, handle) ─┬─ (process, tid)    ◀── FORK: thread
+ *                              └─ (process, handle) ◀── join, detach
+ *
+ * An action before the FORK waits for the thread until thread_lives_finish().
+ */
 #include "convert/load/thread_lives.h"
 
 #include "base/containers/array.h"
