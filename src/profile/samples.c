@@ -2,6 +2,7 @@
 #include "profile/samples.h"
 
 #include "base/containers/array.h"
+#include "base/containers/sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -199,12 +200,6 @@ bool sample_reader_next(struct sample_reader *reader)
     return next_packed(reader) || next_sum(reader);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct profile_sample *left = a, *right = b;
-    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
-
 /* Unpacks, sorts and packs again, only where needed. */
 int sample_list_sort(struct sample_list *list)
 {
@@ -217,7 +212,7 @@ int sample_list_sort(struct sample_list *list)
     for (size_t i = 0; i < list->count && err == 0 && sample_reader_next(&reader); i++)
         samples[i] = reader.sample;
     if (err == 0)
-        qsort(samples, list->count, sizeof(*samples), by_time);
+        err = SORT_BY(samples, list->count, time_ns); /* stable, unlike qsort() */
     for (size_t i = 0; i < list->count && err == 0; i++)
         err = sample_list_add(&sorted, &samples[i]);
     free(samples);
