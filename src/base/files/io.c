@@ -105,6 +105,15 @@ static int open_in_directory(int directory, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
+uint64_t io_stored_bytes(const struct stat *status)
+{
+    enum { BLOCK_BYTES = 512 }; /* inode(7), st_blocks */
+    const uint64_t size = (uint64_t)status->st_size;
+    uint64_t disk_bytes;
+    bool is_larger = __builtin_mul_overflow((uint64_t)status->st_blocks, BLOCK_BYTES, &disk_bytes);
+    return is_larger || size < disk_bytes ? size : disk_bytes;
+}
+
 int io_open_in_root_of(pid_t pid, const char *path, int flags)
 {
     char root[64];

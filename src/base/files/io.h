@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* Transfer all of size bytes despite EINTR and short counts. io_pread: -ENODATA at an early end. */
@@ -19,6 +20,14 @@ int io_pread(int fd, void *bytes, size_t size, uint64_t offset);
  * /proc. */
 int io_read_all(int fd, struct buffer *out, size_t limit);
 int io_read_file(const char *path, struct buffer *out, size_t limit);
+
+/*
+ * The smaller of the size and the disk space of a file, for limits that grow with the input: a
+ * sparse file of any size costs its author nothing. Less than the data where the file system
+ * compresses, or (ZFS) for some seconds after the last write; so a limit needs a fixed part for
+ * small files, and an option.
+ */
+uint64_t io_stored_bytes(const struct stat *status);
 
 /* Opens a path in the root directory of a living process; links cannot lead out of the root. pid
  * 0: this process. Never blocks on a FIFO. Returns a close-on-exec descriptor or a negative

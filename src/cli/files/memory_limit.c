@@ -2,6 +2,7 @@
 #include "cli/files/memory_limit.h"
 
 #include "base/budget.h"
+#include "base/files/io.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ static uint64_t directory_bytes(const char *path)
         struct stat status;
         if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode))
-            bytes += (uint64_t)status.st_size;
+            bytes += io_stored_bytes(&status);
     }
     closedir(directory);
     return bytes;
@@ -31,7 +32,7 @@ static uint64_t input_bytes(const char *path)
     struct stat status;
     if (stat(path, &status) != 0)
         return 0;
-    return S_ISDIR(status.st_mode) ? directory_bytes(path) : (uint64_t)status.st_size;
+    return S_ISDIR(status.st_mode) ? directory_bytes(path) : io_stored_bytes(&status);
 }
 
 void memory_limit_begin(const char *path, uint64_t bytes)

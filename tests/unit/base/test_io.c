@@ -71,6 +71,20 @@ static void pipes_are_written_and_read_whole(void **state)
     buffer_free(&buffer);
 }
 
+static void holes_are_not_stored(void **state)
+{
+    (void)state;
+    struct stat status;
+    write_file("file", "0123456789");
+    assert_int_equal(truncate("file", 1 << 30), 0);
+    assert_int_equal(stat("file", &status), 0);
+    assert_true(io_stored_bytes(&status) < 1 << 20);
+    status = (struct stat){.st_size = 100, .st_blocks = 8};
+    assert_int_equal(io_stored_bytes(&status), 100);
+    status = (struct stat){.st_size = INT64_MAX, .st_blocks = INT64_MAX};
+    assert_int_equal(io_stored_bytes(&status), INT64_MAX);
+}
+
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
 
 int main(void)
@@ -80,6 +94,7 @@ int main(void)
         IN_DIRECTORY(files_of_proc_are_read_to_their_end),
         IN_DIRECTORY(reading_at_an_offset_knows_the_end),
         IN_DIRECTORY(pipes_are_written_and_read_whole),
+        IN_DIRECTORY(holes_are_not_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,8 +61,8 @@ static int take_notes(struct core_reader *reader, const struct elf_segment *segm
 static uint64_t stacks_bytes_max(int fd)
 {
     struct stat status;
-    bool is_large = fstat(fd, &status) == 0 && status.st_size > (off_t)STACKS_BYTES_MAX;
-    return is_large ? (uint64_t)status.st_size : STACKS_BYTES_MAX;
+    const uint64_t core_bytes = fstat(fd, &status) == 0 ? io_stored_bytes(&status) : 0;
+    return core_bytes > STACKS_BYTES_MAX ? core_bytes : STACKS_BYTES_MAX;
 }
 
 static int open_core(struct core_reader *reader, const struct core_request *request,
