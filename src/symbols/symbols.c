@@ -90,11 +90,10 @@ static int read_lines(struct symbols *symbols)
 static void start_clock(struct symbols *symbols, const struct elf_handle *handle,
                         const struct symbols_config *config)
 {
-    size_t bytes = 0;
-    (void)elf_rawfile(handle->elf, &bytes);
     const uint64_t taken_ns = config->reserve_taken_ns;
     symbols->clock =
-        reading_clock_for(bytes, taken_ns < SYMBOLS_RESERVE_NS ? SYMBOLS_RESERVE_NS - taken_ns : 0);
+        reading_clock_for(elf_handle_stored_bytes(handle),
+                          taken_ns < SYMBOLS_RESERVE_NS ? SYMBOLS_RESERVE_NS - taken_ns : 0);
 }
 
 /* From the file itself, or else from the separate debug file; decompressed in advance if

@@ -2,6 +2,7 @@
 #include "symbols/files/elf_handle.h"
 
 #include "base/files/foreign_file.h"
+#include "base/files/io.h"
 #include "base/containers/cursor.h"
 #include "elf/build_id_note.h"
 #include "elf/elf_file.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -164,6 +166,14 @@ void elf_handle_close(struct elf_handle *handle)
     free(handle->path);
     free(handle->bytes);
     *handle = (struct elf_handle){.fd = -1};
+}
+
+uint64_t elf_handle_stored_bytes(const struct elf_handle *handle)
+{
+    struct stat status;
+    size_t size = 0;
+    (void)elf_rawfile(handle->elf, &size);
+    return handle->fd >= 0 && fstat(handle->fd, &status) == 0 ? io_stored_bytes(&status) : size;
 }
 
 void elf_handle_drop_pages(const struct elf_handle *handle)

@@ -35,6 +35,9 @@ int elf_handle_open_memory(struct elf_handle *handle, const void *bytes, size_t 
 int elf_handle_adopt(struct elf_handle *handle, struct buffer *bytes, struct error *error);
 void elf_handle_close(struct elf_handle *handle);
 
+/* Of a file: on disk, see io_stored_bytes(). */
+uint64_t elf_handle_stored_bytes(const struct elf_handle *handle);
+
 /* Releases the touched pages of a file's mapping; a later access maps them again. No effect if
  * libelf has read the file instead: such bytes do not start at a page. */
 void elf_handle_drop_pages(const struct elf_handle *handle);

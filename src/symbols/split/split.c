@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/split/split.h"
 
+#include "base/files/io.h"
 #include "symbols/files/debug_path.h"
 #include "symbols/files/elf_build.h"
 
@@ -103,7 +104,7 @@ static void count_file(struct splits *splits, int fd)
     const uint64_t key[] = {status.st_dev, status.st_ino};
     uint32_t known = intern_count(splits->files);
     if (intern_add(splits->files, key, sizeof(key)) == known)
-        splits->file_bytes += (uint64_t)status.st_size;
+        splits->file_bytes += io_stored_bytes(&status);
 }
 
 /* Reads the sections of the file. */

@@ -2,6 +2,7 @@
 #include "symbols/split/split_package.h"
 
 #include "base/containers/cursor.h"
+#include "base/files/io.h"
 #include "symbols/files/debug_path.h"
 #include "symbols/files/elf_handle.h"
 
@@ -47,7 +48,7 @@ static void open_package(struct split_package *package, const struct split_packa
             elf_handle_open(&file, (char *)path.bytes, NULL) == 0) {
             struct stat status;
             if (elf_open(&package->file, file.fd, NULL) == 0 && fstat(file.fd, &status) == 0)
-                package->file_bytes = (uint64_t)status.st_size;
+                package->file_bytes = io_stored_bytes(&status);
             elf_handle_close(&file);
         }
     buffer_free(&path);
