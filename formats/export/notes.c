@@ -54,6 +54,7 @@ static const struct label {
     {"left_running.", "Left running, process"},
     {"left_running_cpu_ns.", "Left running, CPU time of process"},
     {"damage", "Damage"},
+    {"notes_left_out", "Lines of the summary left out"},
     {"stored_names", "Names stored in the recording"},
     {"no_names", "Without names"},
     {"perf_map", "Names of generated code"},

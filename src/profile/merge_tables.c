@@ -236,8 +236,9 @@ static bool is_counter(const char *key, const char *value)
 
 static struct profile_note *find_note(struct profile *profile, const char *key)
 {
+    const uint32_t string = profile_string(profile, key);
     for (size_t i = 0; i < profile->note_count; i++)
-        if (strcmp(profile_text(profile, profile->notes[i].key), key) == 0)
+        if (profile->notes[i].key == string)
             return &profile->notes[i];
     return NULL;
 }

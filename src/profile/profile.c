@@ -93,6 +93,10 @@ void profile_add_note(struct profile *profile, const char *key, const char *valu
     for (size_t i = 0; i < profile->note_count; i++)
         if (profile->notes[i].key == note.key && profile->notes[i].value == note.value)
             return;
+    if (profile->note_count == PROFILE_NOTES_MAX) {
+        profile->notes_left_out++;
+        return;
+    }
     struct profile_note *added =
         ARRAY_PUSH(profile->notes, profile->note_count, profile->note_capacity);
     if (added)

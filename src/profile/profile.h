@@ -218,6 +218,7 @@ struct profile {
     uint32_t no_stack_call; /* valid after linking, if has_callless */
     struct profile_note *notes;
     size_t note_count, note_capacity;
+    uint64_t notes_left_out; /* beyond the limits */
 
     uint64_t start_ns; /* CLOCK_MONOTONIC of the start */
     uint64_t end_ns;
@@ -292,7 +293,10 @@ int profile_finish_samples(struct profile *profile);
  */
 void profile_link_stacks(struct profile *profile);
 
-/* Repeated notes are dropped. */
+/* A recording has up to 1200 notes. Each note is compared with all of them, so hostile summaries,
+ * of several captures together, would take minutes. */
+enum { PROFILE_NOTES_MAX = 8192 };
+/* Repeated notes are dropped; notes beyond PROFILE_NOTES_MAX are counted. */
 void profile_add_note(struct profile *profile, const char *key, const char *value);
 /* The value of a note, or NULL. */
 const char *profile_note(const struct profile *profile, const char *key);

@@ -91,6 +91,7 @@ void load_add_notes(struct loader *loader)
     add_limits(loader);
     add_step_limits(loader);
     add_jit_limit(loader);
+    note_count(profile, "notes_left_out", profile->notes_left_out);
     note_count(profile, "lost_records", lost_in_all(loader));
     note_count(profile, "unknown_records", loader->unknown);
     note_count(profile, "processes_without_mappings", loader->tasks.without_map);

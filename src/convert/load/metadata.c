@@ -45,6 +45,17 @@ static uint32_t os_name(struct profile *profile, const struct perfdata_facts *fa
     return string_of(profile, &text);
 }
 
+/* Leaves half of the profile's notes to the conversion. */
+enum { SUMMARY_NOTES_MAX = PROFILE_NOTES_MAX / 2 };
+
+static void add_note(struct profile *profile, const char *key, const char *value)
+{
+    if (profile->note_count < SUMMARY_NOTES_MAX)
+        profile_add_note(profile, key, value);
+    else
+        profile->notes_left_out++;
+}
+
 /* "version=1", then "key=value" lines. Other versions are ignored. Ids of namespaces may be as many
  * as threads, and are no notes for users. */
 static void load_summary(struct profile *profile, struct inner_ids *inner_ids, const uint8_t *bytes,
@@ -65,7 +76,7 @@ static void load_summary(struct profile *profile, struct inner_ids *inner_ids, c
         if (strncmp(line, "namespace_id.", strlen("namespace_id.")) == 0)
             profile->failed |= inner_ids_add(inner_ids, equals + 1) != 0;
         else
-            profile_add_note(profile, line, equals + 1);
+            add_note(profile, line, equals + 1);
     }
     free(text);
 }

@@ -312,6 +312,25 @@ static void the_recordings_facts_are_told(void **state)
     profile_free(profile);
 }
 
+static void a_summary_of_endless_lines_is_cut_and_says_so(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    struct buffer summary = {0};
+    buffer_printf(&summary, "version=1\n");
+    for (int i = 0; i < PROFILE_NOTES_MAX; i++)
+        buffer_printf(&summary, "%d=\n", i);
+    SAMPLED(&story, 10, 10, 3000, 0x10);
+    perfdata_set_feature(story.writer, PERFDATA_FEATURE_SUMMARY, summary.bytes, summary.size);
+    struct profile *profile = story_end(&story);
+    assert_int_equal(profile->note_count, PROFILE_NOTES_MAX / 2 + 1);
+    char expected[16];
+    snprintf(expected, sizeof(expected), "%d", PROFILE_NOTES_MAX / 2);
+    assert_string_equal(profile_note(profile, "notes_left_out"), expected);
+    profile_free(profile);
+    buffer_free(&summary);
+}
+
 static void a_summary_of_another_version_is_left_alone(void **state)
 {
     (void)state;
@@ -449,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_vdso_of_32_bit_is_not_ours),
         cmocka_unit_test(the_program_is_the_first_lib_and_no_library),
         cmocka_unit_test(the_recordings_facts_are_told),
+        cmocka_unit_test(a_summary_of_endless_lines_is_cut_and_says_so),
         cmocka_unit_test(a_summary_of_another_version_is_left_alone),
         cmocka_unit_test(what_lies_before_the_damage_is_loaded),
         cmocka_unit_test(a_file_that_is_no_capture_is_refused),

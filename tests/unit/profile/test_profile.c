@@ -204,6 +204,19 @@ static void notes_keep_their_order_are_there_once_and_found_by_key(void **state)
     assert_string_equal(profile_text(profile, PROFILE_NONE), "");
 }
 
+static void notes_beyond_the_limit_are_counted(void **state)
+{
+    struct profile *profile = *state;
+    char key[16];
+    for (int i = 0; i < PROFILE_NOTES_MAX + 3; i++) {
+        snprintf(key, sizeof(key), "%d", i);
+        profile_add_note(profile, key, "");
+    }
+    profile_add_note(profile, "0", "");
+    assert_int_equal(profile->note_count, PROFILE_NOTES_MAX);
+    assert_int_equal(profile->notes_left_out, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_profile, close_profile)
 
 int main(void)
@@ -217,6 +230,7 @@ int main(void)
         TEST(a_stack_has_one_node_for_each_inlined_frame),
         TEST(samples_without_a_stack_get_a_frame_that_says_so),
         TEST(notes_keep_their_order_are_there_once_and_found_by_key),
+        TEST(notes_beyond_the_limit_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
