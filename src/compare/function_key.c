@@ -53,12 +53,20 @@ static size_t without_clone(const char *name, size_t length)
     return length;
 }
 
+/* The start of the last component, with its dot; 0: none. */
+static size_t last_component(const char *name, size_t length)
+{
+    const char *dot = memrchr(name, '.', length);
+    return dot ? (size_t)(dot - name) : 0;
+}
+
+/* One suffix, from the end: each byte of a name of many suffixes is compared once. */
 static size_t without_suffix(const char *name, size_t length)
 {
-    for (size_t at = 1; at < length; at++)
-        if (name[at] == '.' && is_suffixes(name + at, length - at))
-            return at;
-    return length;
+    size_t at = last_component(name, length);
+    if (at > 0 && strspn(name + at + 1, "0123456789") >= length - at - 1)
+        at = last_component(name, at);
+    return at > 0 && suffix_length(name + at, length - at) == length - at ? at : length;
 }
 
 /* "core::fmt::write::h0123456789abcdef": the hash of a build. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare/function_key.h"
 
+#include "base/clock.h"
+
 #include "runs.h"
 
 #include <setjmp.h>
@@ -94,6 +96,45 @@ static void a_compilers_suffixes_are_not_part_of_the_name(void **state)
     assert_name("a::h0123", "a::h0123");
 }
 
+/* CPU time for the name with so many bytes of a suffix: the least of a few. */
+static uint64_t time_of_suffixes(const char *suffix, size_t bytes)
+{
+    struct buffer name = {0};
+    buffer_text(&name, "work");
+    while (name.size < bytes)
+        buffer_text(&name, suffix);
+    buffer_u8(&name, 0);
+    uint64_t least_ns = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        assert_name((const char *)name.bytes, "work");
+        const uint64_t took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+        least_ns = took_ns < least_ns ? took_ns : least_ns;
+    }
+    buffer_free(&name);
+    return least_ns;
+}
+
+/* 16 times as many take 16 times as long; once 256 times. */
+static void suffixes_cost_time_by_their_bytes(void **state)
+{
+    (void)state;
+    static const char *const suffixes[] = {".isra", ".isra.0", ".cold.", " [clone .cold]"};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        assert_true(time_of_suffixes(suffixes[i], 256 << 10) <
+                    64 * time_of_suffixes(suffixes[i], 16 << 10));
+}
+
+static void suffixes_are_whole_components(void **state)
+{
+    (void)state;
+    assert_name("work.isra..cold", "work");
+    assert_name("work.isra.cold", "work");
+    assert_name("work.5", "work.5");
+    assert_name("work.5.5", "work.5.5");
+    assert_name(".isra.5", ".isra.5");
+}
+
 static void functions_match_by_module_and_name_across_builds(void **state)
 {
     (void)state;
@@ -141,6 +182,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_librarys_version_is_not_part_of_the_module),
         cmocka_unit_test(a_compilers_suffixes_are_not_part_of_the_name),
+        cmocka_unit_test(suffixes_cost_time_by_their_bytes),
+        cmocka_unit_test(suffixes_are_whole_components),
         cmocka_unit_test(functions_match_by_module_and_name_across_builds),
         cmocka_unit_test(code_without_a_name_matches_in_the_same_build_only),
         cmocka_unit_test(a_module_may_have_another_name),
