@@ -81,8 +81,9 @@ static int print(const struct diff *diff, bool is_failure, struct error *error)
         return 0;
     }
     diff_json(&view, &out);
-    fwrite(out.bytes, 1, out.size, stdout);
     int err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
+    if (err == 0)
+        fwrite(out.bytes, 1, out.size, stdout);
     buffer_free(&out);
     return err;
 }

@@ -31,8 +31,9 @@ static int run(struct input_request *input, struct error *error)
     } else if (request->json) {
         struct buffer out = {0};
         info_json(&info, path, &out);
-        fwrite(out.bytes, 1, out.size, stdout);
         err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
+        if (err == 0)
+            fwrite(out.bytes, 1, out.size, stdout);
         buffer_free(&out);
     } else {
         info_print(&info, path);
