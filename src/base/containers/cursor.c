@@ -11,14 +11,16 @@ void cursor_seek(struct cursor *c, uint64_t offset)
         c->at = (size_t)offset;
 }
 
-/* DWARF 5, 7.6. Bits beyond 64 are malformed unless zero; padding of zeros has any length. */
+enum { SHIFT_END = 7 * CURSOR_LEB128_BYTES_MAX };
+
+/* DWARF 5, 7.6. Bits beyond 64 are malformed unless zero, as padding is. */
 uint64_t cursor_uleb128(struct cursor *c)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
         uint8_t byte = cursor_u8(c);
         uint64_t bits = byte & 0x7fu;
-        if (shift >= 64 ? bits != 0 : (shift == 63 && bits > 1))
+        if (shift >= 64 ? bits != 0 || shift >= SHIFT_END : (shift == 63 && bits > 1))
             cursor_fail(c);
         if (c->failed)
             return 0;
@@ -36,7 +38,7 @@ int64_t cursor_sleb128(struct cursor *c)
     for (unsigned shift = 0;; shift += 7) {
         uint8_t byte = cursor_u8(c);
         uint64_t bits = byte & 0x7fu;
-        if (shift >= 63 && bits != 0 && bits != 0x7f)
+        if (shift >= SHIFT_END || (shift >= 63 && bits != 0 && bits != 0x7f))
             cursor_fail(c);
         if (c->failed)
             return 0;

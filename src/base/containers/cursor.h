@@ -111,7 +111,10 @@ static inline uint64_t cursor_u64_at(const struct cursor *c, size_t offset)
     return c->swapped ? __builtin_bswap64(value) : value;
 }
 
-/* LEB128; more than 64 bits of value is a failure. */
+/* LEB128. More than 64 bits of value are a failure, and more than CURSOR_LEB128_BYTES_MAX bytes:
+ * assemblers pad numbers to 10 bytes at most, and hostile padding of megabytes would be read again
+ * at each use. */
+enum { CURSOR_LEB128_BYTES_MAX = 16 };
 uint64_t cursor_uleb128(struct cursor *c);
 int64_t cursor_sleb128(struct cursor *c);
 

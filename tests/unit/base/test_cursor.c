@@ -135,6 +135,30 @@ static void leb128_of_more_than_64_bits_is_a_failure(void **state)
     assert_true(c.failed);
 }
 
+/* 17 bytes, though the last one would end the number. */
+static void padding_of_leb128_is_limited(void **state)
+{
+    (void)state;
+    uint8_t padded[CURSOR_LEB128_BYTES_MAX + 1];
+    memset(padded, 0x80, sizeof(padded));
+    padded[0] = 0x81;
+    padded[CURSOR_LEB128_BYTES_MAX - 1] = 0;
+    struct cursor c = cursor_of(padded, sizeof(padded));
+    assert_int_equal(cursor_uleb128(&c), 1);
+    c.at = 0;
+    assert_int_equal(cursor_sleb128(&c), 1);
+    assert_int_equal(c.at, CURSOR_LEB128_BYTES_MAX);
+    assert_false(c.failed);
+    padded[CURSOR_LEB128_BYTES_MAX - 1] = 0x80;
+    padded[CURSOR_LEB128_BYTES_MAX] = 0;
+    c.at = 0;
+    (void)cursor_uleb128(&c);
+    assert_true(c.failed);
+    c = cursor_of(padded, sizeof(padded));
+    (void)cursor_sleb128(&c);
+    assert_true(c.failed);
+}
+
 static void the_smallest_signed_leb128_is_read(void **state)
 {
     (void)state;
@@ -154,6 +178,7 @@ int main(void)
         cmocka_unit_test(strings_need_their_terminator),
         cmocka_unit_test(leb128_as_in_the_standard),
         cmocka_unit_test(leb128_of_more_than_64_bits_is_a_failure),
+        cmocka_unit_test(padding_of_leb128_is_limited),
         cmocka_unit_test(the_smallest_signed_leb128_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
