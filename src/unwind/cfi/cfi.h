@@ -89,6 +89,11 @@ enum cfi_next {
 enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
                               struct cfi_record *record);
 
+/* The same for a place from elsewhere: a terminator there is broken. Otherwise each of many places
+ * in a megabyte of zeros would be a search through the zeros. */
+enum cfi_next cfi_record_at(const struct cfi_section *section, size_t *at,
+                            struct cfi_record *record);
+
 /* 0, or -EBADMSG: malformed, or older than 1990. */
 int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record,
                   struct cfi_cie *cie);

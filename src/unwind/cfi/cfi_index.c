@@ -161,7 +161,7 @@ bool cfi_index_walk(const struct cfi_index *index, const struct cfi_entry *entry
     struct cfi_record record;
     struct cfi_fde fde;
     size_t at = offset_of(entry);
-    if (cfi_next_record(section, &at, &record) != CFI_RECORD || record.is_cie ||
+    if (cfi_record_at(section, &at, &record) != CFI_RECORD || record.is_cie ||
         cfi_parse_fde(section, cie, &record, &fde) != 0)
         return false;
     cfi_walk_begin(walk, section, cie, &fde);

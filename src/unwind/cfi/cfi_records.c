@@ -121,6 +121,13 @@ enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
     return CFI_RECORD;
 }
 
+enum cfi_next cfi_record_at(const struct cfi_section *section, size_t *at,
+                            struct cfi_record *record)
+{
+    const struct cursor c = cursor_of(section->bytes, section->size);
+    return cursor_u32_at(&c, *at) ? cfi_next_record(section, at, record) : CFI_BROKEN;
+}
+
 /* The letters: Linux Standard Base Core, "The .eh_frame section". S, B and G are newer. Skips the
  * operands of letters without meaning here. */
 static void parse_augmentation(const struct cfi_section *section, const char *letters,

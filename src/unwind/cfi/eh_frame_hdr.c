@@ -105,8 +105,8 @@ static bool read_cie(struct cfi_index *index, uint64_t offset)
     size_t at = (size_t)offset;
     struct cfi_cie cie;
     if (index->cie_count == CIES_MOST || offset > CFI_SECTION_BYTES_MAX ||
-        cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || !record.is_cie ||
-        record.offset != offset || cursor_left(&record.body) > CIE_BYTES_MOST ||
+        cfi_record_at(&index->sections[0], &at, &record) != CFI_RECORD || !record.is_cie ||
+        cursor_left(&record.body) > CIE_BYTES_MOST ||
         cfi_parse_cie(&index->sections[0], &record, &cie) != 0)
         return false;
     struct cfi_cie *kept = ARRAY_PUSH(index->cies, index->cie_count, index->cie_capacity);
@@ -142,8 +142,8 @@ static bool read_record(struct cfi_index *index, struct cfi_entry *entry)
     struct cfi_record record;
     struct cfi_fde fde;
     size_t at = entry->place, cie;
-    if (cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || record.is_cie ||
-        record.offset != entry->place || !find_cie(index, record.cie_offset, &cie) ||
+    if (cfi_record_at(&index->sections[0], &at, &record) != CFI_RECORD || record.is_cie ||
+        !find_cie(index, record.cie_offset, &cie) ||
         cfi_parse_fde(&index->sections[0], &index->cies[cie], &record, &fde) != 0 ||
         fde.start_svma != index->base_svma + entry->start || fde.end_svma <= fde.start_svma ||
         fde.end_svma - index->base_svma > index->size || !fits_section(index, at - entry->place))

@@ -9,6 +9,7 @@
 
 #include "real_files.h"
 
+#include "base/clock.h"
 #include "unwind/rows/row_index.h"
 #include "unwind/rows/row_room.h"
 
@@ -130,6 +131,38 @@ static void pieces_are_those_of_all_records(void **state)
         unwind_module_close(module);
         unwind_module_close(all);
     }
+}
+
+static uint64_t cpu_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Time for a piece with as many listed functions as fit, all with their record at the same place. */
+static uint64_t time_of_records_at(size_t place)
+{
+    enum { COUNT = 4096, ZEROS = 1 << 20 };
+    struct made made = make(odd_functions, 1);
+    buffer_zeros(&made.frame, ZEROS);
+    made.header.size = 8;
+    buffer_u32(&made.header, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++)
+        add_header_entry(&made.header, TEXT + 0x1000 + i, place ? place : made.fdes[0]);
+    struct unwind_module *module = opened(&made);
+    const uint64_t start_ns = cpu_ns();
+    struct compiled_rows rows = piece_of(module, 0);
+    const uint64_t took_ns = cpu_ns() - start_ns;
+    compile_free(&rows);
+    unwind_module_close(module);
+    return took_ns;
+}
+
+/* Each search for a record behind a megabyte of zeros takes 10 000 times as long. */
+static void records_are_not_searched_behind_their_place(void **state)
+{
+    (void)state;
+    enum { IN_THE_ZEROS = 4096 };
+    assert_true(time_of_records_at(IN_THE_ZEROS) < 100 * time_of_records_at(0));
 }
 
 static void only_the_entry_function_is_a_root_without_cfi(void **state)
@@ -444,6 +477,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_those_of_all_records),
+        cmocka_unit_test(records_are_not_searched_behind_their_place),
         cmocka_unit_test(only_the_entry_function_is_a_root_without_cfi),
         cmocka_unit_test(steps_are_those_of_the_record),
         cmocka_unit_test(a_table_that_lies_hides_rows_but_makes_none),
