@@ -8,9 +8,11 @@
 #include <string.h>
 
 void annotation_free(struct annotation *annotation)
+#include <sys/resource.h>
+#include <sys/stat.h>
 {
     for (size_t i = 0; i < annotation->file_count; i++)
-        buffer_free(&annotation->files[i].text);
+        source_lines_free(&annotation->files[i].source);
     for (size_t i = 0; i < annotation->symbol_count; i++)
         code_free(&annotation->symbols[i].code);
     free(annotation->files);
@@ -33,8 +35,11 @@ static void read_source(const struct annotation *annotation, struct annotated_fi
     };
     if (file->file == PROFILE_NONE)
         return;
-    if (source_text(&source, &file->text, &file->error) != 0)
-        buffer_free(&file->text);
+    int err = source_text(&source, &file->source.text, &file->error);
+    if (err == 0 && source_lines_find(&file->source) != 0)
+        err = error_set(&file->error, -ENOMEM, "out of memory");
+    if (err)
+        source_lines_free(&file->source);
 }
 
 static int by_time(const void *left, const void *right)

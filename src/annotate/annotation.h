@@ -4,6 +4,7 @@
 
 #include "annotate/code.h"
 #include "annotate/function.h"
+#include "annotate/source_lines.h"
 #include "annotate/source_text.h"
 #include "annotate/tally.h"
 
@@ -20,8 +21,8 @@ struct annotated_file {
     uint32_t file;        /* string; PROFILE_NONE: code without a line */
     size_t first, count;  /* lines of the tally */
     uint64_t self, total; /* total: an upper bound for ordering, not a sum for users */
-    struct buffer text;   /* terminated; empty: not available */
-    struct error error;   /* why not */
+    struct source_lines source;
+    struct error error; /* why the source has no text */
 };
 
 struct annotated_symbol {

@@ -4,24 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct buffer none;
+static const struct source_lines none;
 
-static const struct buffer *text_of_function(const struct annotation *annotation, const char *name)
+/* Of the first files, which have the most time: each change of the file is a search. */
+static const struct source_lines *text_of_function(const struct annotation *annotation,
+                                                   const char *name)
 {
     const struct profile *profile = annotation->request->profile;
-    for (size_t i = 0; i < annotation->file_count; i++) {
+    for (size_t i = 0; i < annotation->file_count && i < LISTED_SOURCES_MAX; i++) {
         const struct annotated_file *file = &annotation->files[i];
         if (file->file != PROFILE_NONE && strcmp(profile_text(profile, file->file), name) == 0)
-            return &file->text;
+            return &file->source;
     }
     return NULL;
 }
 
-static const struct buffer *find(const struct listed_sources *sources, const char *name)
+static const struct source_lines *find(const struct listed_sources *sources, const char *name)
 {
     for (size_t i = 0; i < sources->count; i++)
         if (strcmp(sources->items[i].name, name) == 0)
-            return &sources->items[i].text;
+            return &sources->items[i].source;
     return NULL;
 }
 
@@ -37,14 +39,15 @@ static void read_text(const struct listed_sources *sources, struct listed_source
                                           .dirs = request->dirs,
                                           .lib = lib,
                                           .file = item->name};
-    if (source_text(&source, &item->text, &error) != 0)
-        buffer_free(&item->text);
+    if (source_text(&source, &item->source.text, &error) != 0 ||
+        source_lines_find(&item->source) != 0)
+        source_lines_free(&item->source);
 }
 
-const struct buffer *listed_sources_text(struct listed_sources *sources, const char *name,
-                                         uint32_t lib)
+const struct source_lines *listed_sources_text(struct listed_sources *sources, const char *name,
+                                               uint32_t lib)
 {
-    const struct buffer *known = text_of_function(sources->annotation, name);
+    const struct source_lines *known = text_of_function(sources->annotation, name);
     known = known ? known : find(sources, name);
     if (known || sources->count == LISTED_SOURCES_MAX || sources->bytes > LISTED_SOURCES_BYTES)
         return known ? known : &none;
@@ -55,14 +58,14 @@ const struct buffer *listed_sources_text(struct listed_sources *sources, const c
     struct listed_source *item = &sources->items[sources->count++];
     item->name = name;
     read_text(sources, item, lib);
-    sources->bytes += item->text.size;
-    return &item->text;
+    sources->bytes += item->source.text.size;
+    return &item->source;
 }
 
 void listed_sources_free(struct listed_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++)
-        buffer_free(&sources->items[i].text);
+        source_lines_free(&sources->items[i].source);
     free(sources->items);
     *sources = (struct listed_sources){0};
 }

@@ -13,7 +13,7 @@ enum {
 
 struct listed_source {
     const char *name; /* borrowed from the code */
-    struct buffer text;
+    struct source_lines source;
 };
 
 struct listed_sources {
@@ -22,8 +22,8 @@ struct listed_sources {
     size_t count, bytes;
 };
 
-/* Terminated, valid until the next call. Empty: not available, or beyond the limits. lib: of the
+/* Valid until the next call. Without text: not available, or beyond the limits. lib: of the
  * instruction. No file is fetched from a server: a listing names hundreds of headers. */
-const struct buffer *listed_sources_text(struct listed_sources *sources, const char *name,
-                                         uint32_t lib);
+const struct source_lines *listed_sources_text(struct listed_sources *sources, const char *name,
+                                               uint32_t lib);
 void listed_sources_free(struct listed_sources *sources);

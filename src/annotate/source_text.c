@@ -90,19 +90,3 @@ int source_text(const struct source_request *request, struct buffer *out, struct
         err = 0;
     return err ? explain(err, request->file, error) : 0;
 }
-
-const char *source_line(const struct buffer *text, uint32_t line, size_t *length)
-{
-    const char *at = (const char *)text->bytes;
-    const char *end = at ? at + strlen(at) : NULL;
-    *length = 0;
-    for (uint32_t number = 1; at && at < end; number++) {
-        const char *next = memchr(at, '\n', (size_t)(end - at));
-        if (number == line) {
-            *length = (size_t)((next ? next : end) - at);
-            return at;
-        }
-        at = next ? next + 1 : end;
-    }
-    return "";
-}

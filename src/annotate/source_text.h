@@ -39,6 +39,3 @@ struct source_request {
 
 /* Replaces the content of out by the text and a NUL. 0, or a negative errno and the reason. */
 int source_text(const struct source_request *request, struct buffer *out, struct error *error);
-
-/* A line of a terminated or empty text, without its end; length 0 beyond. Numbers start at 1. */
-const char *source_line(const struct buffer *text, uint32_t line, size_t *length);

@@ -34,11 +34,11 @@ static void append_lines(const struct annotation *annotation, const struct annot
     for (size_t i = 0; i < file->count; i++) {
         const struct tally_line *line = &annotation->tally.lines[file->first + i];
         size_t length;
-        const char *text = source_line(&file->text, line->line, &length);
+        const char *text = source_line(&file->source, line->line, &length);
         json_open(out, '{');
         json_member_unsigned(out, "line", line->line);
         append_weights(annotation->request->profile, line->self, line->total, out);
-        if (file->text.size)
+        if (file->source.text.size)
             append_text("text", text, length, out);
         json_close(out, '}');
     }

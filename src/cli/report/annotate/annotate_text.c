@@ -66,7 +66,7 @@ static void print_line(const struct printing *printing, uint32_t number,
 {
     uint64_t whole = printing->annotation->tally.whole;
     size_t length;
-    const char *text = source_line(&printing->file->text, number, &length);
+    const char *text = source_line(&printing->file->source, number, &length);
     print_share(line ? line->self : 0, whole);
     print_share(line ? line->total : 0, whole);
     printf("%6u  ", number);
@@ -76,7 +76,7 @@ static void print_line(const struct printing *printing, uint32_t number,
 /* Lines up to the next sampled line, and a mark where lines are left out. */
 static void print_between(const struct printing *printing, uint32_t from, uint32_t to)
 {
-    if (!printing->file->text.size)
+    if (!printing->file->source.text.size)
         return;
     bool is_cut = to > from && to - from > 2 * LINES_AROUND;
     for (uint32_t number = from; number < to; number++) {
@@ -103,22 +103,11 @@ static uint32_t first_shown(const struct annotation *annotation, const struct an
     return shown;
 }
 
-static uint32_t line_count(const struct annotated_file *file)
-{
-    uint32_t count = 0;
-    const char *text = (const char *)file->text.bytes;
-    for (; text && *text; count++) {
-        const char *end = strchr(text, '\n');
-        text = end ? end + 1 : NULL;
-    }
-    return count;
-}
-
 static void print_lines(const struct printing *printing)
 {
     const struct annotated_file *file = printing->file;
     const struct tally_line *lines = &printing->annotation->tally.lines[file->first];
-    uint32_t next = 0, last = line_count(file);
+    uint32_t next = 0, last = (uint32_t)file->source.count;
     for (size_t i = 0; i < file->count; i++) {
         if (lines[i].line == 0) {
             print_share(lines[i].self, printing->annotation->tally.whole);
@@ -154,7 +143,7 @@ static void print_file(const struct printing *printing)
 static void print_position(struct printing *printing, const struct code_line *line, uint32_t lib)
 {
     size_t length;
-    const struct buffer *file = listed_sources_text(&printing->sources, line->file, lib);
+    const struct source_lines *file = listed_sources_text(&printing->sources, line->file, lib);
     const char *text = source_line(file, line->line, &length);
     const char *name = strrchr(line->file, '/') ? strrchr(line->file, '/') + 1 : line->file;
     char place[64];
