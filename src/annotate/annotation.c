@@ -2,14 +2,16 @@
 #include "annotate/annotation.h"
 
 #include "base/containers/array.h"
+#include "base/files/io.h"
+#include "convert/files/symfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-void annotation_free(struct annotation *annotation)
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+void annotation_free(struct annotation *annotation)
 {
     for (size_t i = 0; i < annotation->file_count; i++)
         source_lines_free(&annotation->files[i].source);
@@ -74,6 +76,31 @@ static int add_files(struct annotation *annotation)
     return 0;
 }
 
+/* Of the processes that read code, once these are waited for. */
+static uint64_t children_cpu_ns(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
+        return 0;
+    const uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+    const uint64_t micros = (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return seconds * 1000000000 + micros * 1000;
+}
+
+/* Each symbol takes the time of opening its file again, in hostile files a second. */
+static bool is_in_time(const struct annotation *annotation, uint32_t lib, uint64_t used_ns)
+{
+    const uint64_t spare_ns = 1000000000, mib_ns = 60000000;
+    const struct annotation_request *request = annotation->request;
+    const struct profile_lib *of = &request->profile->libs[lib];
+    const struct symfs_path here =
+        symfs_path_of(request->options, profile_text(request->profile, of->path), of->build_id,
+                      of->build_id_bytes);
+    struct stat status;
+    uint64_t bytes = stat(here.text, &status) == 0 ? io_stored_bytes(&status) : 0;
+    return used_ns < spare_ns + (bytes >> 10) * (mib_ns >> 10);
+}
+
 static void read_code(const struct annotation *annotation, struct annotated_symbol *symbol)
 {
     const struct annotation_request *request = annotation->request;
@@ -101,6 +128,22 @@ static int by_self(const void *left, const void *right)
     return (a->symbol > b->symbol) - (a->symbol < b->symbol);
 }
 
+static void read_all_code(struct annotation *annotation)
+{
+    const uint64_t start_ns = children_cpu_ns();
+    for (size_t i = 0; i < annotation->symbol_count; i++) {
+        struct annotated_symbol *symbol = &annotation->symbols[i];
+        uint32_t lib = annotation->request->profile->symbols[symbol->symbol].lib;
+        annotation->symbol_of[symbol->symbol] = (uint32_t)i + 1;
+        if (i >= annotation->request->symbols_with_code)
+            continue;
+        if (is_in_time(annotation, lib, children_cpu_ns() - start_ns))
+            read_code(annotation, symbol);
+        else
+            error_set(&symbol->error, -ETIME, "the limit of time for machine code is reached");
+    }
+}
+
 static int add_symbols(struct annotation *annotation)
 {
     const struct tally *tally = &annotation->tally;
@@ -123,10 +166,7 @@ static int add_symbols(struct annotation *annotation)
         calloc(annotation->request->profile->symbol_count + 1, sizeof(*annotation->symbol_of));
     if (!annotation->symbol_of)
         return -ENOMEM;
-    for (size_t i = 0; i < annotation->symbol_count; i++) {
-        annotation->symbol_of[annotation->symbols[i].symbol] = (uint32_t)i + 1;
-        read_code(annotation, &annotation->symbols[i]);
-    }
+    read_all_code(annotation);
     return 0;
 }
 
@@ -163,9 +203,9 @@ int annotation_build(struct annotation *annotation, const struct annotation_requ
     err = tally_build(&annotation->tally, &all);
     if (!err)
         err = add_files(annotation);
-    if (!err && request->wants_code)
+    if (!err && request->symbols_with_code)
         err = add_symbols(annotation);
-    if (!err && request->wants_code)
+    if (!err && request->symbols_with_code)
         err = count_instructions(annotation);
     if (err) {
         annotation_free(annotation);

@@ -13,8 +13,9 @@ struct annotation_request {
     const struct convert_options *options;
     const struct source_dirs *dirs;
     const char *function;
-    uid_t owner; /* of the capture */
-    bool wants_code, is_att;
+    uid_t owner;              /* of the capture */
+    size_t symbols_with_code; /* at most, those with the most time; 0: no code at all */
+    bool is_att;
 };
 
 struct annotated_file {
@@ -43,7 +44,8 @@ struct annotation {
     uint32_t *symbol_of; /* by symbol of the profile: index in symbols, plus one; 0: none */
 };
 
-/* 0, or a negative errno and the reason. The process must be single-threaded. */
+/* 0, or a negative errno and the reason. Code is read for one second of CPU time, and 60 ms for
+ * each MiB of its file; each symbol beyond has an error. The process must be single-threaded. */
 int annotation_build(struct annotation *annotation, const struct annotation_request *request,
                      struct error *error);
 void annotation_free(struct annotation *annotation);

@@ -57,10 +57,19 @@ static void print_json(const struct annotation *annotation, struct error *error,
 {
     struct buffer out = {0};
     annotate_json(annotation, &out);
-    fwrite(out.bytes, 1, out.size, stdout);
     if (out.failed)
         *err = error_set(error, -ENOMEM, "out of memory");
+    else
+        fwrite(out.bytes, 1, out.size, stdout);
     buffer_free(&out);
+}
+
+/* The text has a part of the symbols, JSON has all. */
+static size_t code_count(const struct annotate_request *request)
+{
+    if (!request->wants_code)
+        return 0;
+    return request->json ? SIZE_MAX : ANNOTATE_SYMBOLS_PRINTED;
 }
 
 static int annotate(const struct annotate_request *request, struct error *error)
@@ -77,7 +86,7 @@ static int annotate(const struct annotate_request *request, struct error *error)
                                               .dirs = &request->dirs,
                                               .function = request->function,
                                               .owner = capture.st_uid,
-                                              .wants_code = request->wants_code,
+                                              .symbols_with_code = code_count(request),
                                               .is_att = request->is_att};
     err = annotation_build(&annotation, &wanted, error);
     if (!err && request->json)

@@ -5,6 +5,8 @@
 #include "annotate/annotation.h"
 #include "base/containers/buffer.h"
 
+enum { ANNOTATE_SYMBOLS_PRINTED = 8 };
+
 /* To standard output, for this width. */
 void annotate_print(const struct annotation *annotation, unsigned columns);
 

@@ -117,7 +117,7 @@ void annotate_json(const struct annotation *annotation, struct buffer *out)
     for (size_t i = 0; i < annotation->file_count; i++)
         append_file(annotation, &annotation->files[i], out);
     json_close(out, ']');
-    if (annotation->request->wants_code) {
+    if (annotation->request->symbols_with_code) {
         json_key(out, "symbols");
         json_open(out, '[');
         for (size_t i = 0; i < annotation->symbol_count; i++)

@@ -16,7 +16,6 @@ enum {
     LINES_AROUND = 3, /* of a sampled line; others are left out */
     TAB_COLUMNS = 4,
     FILES_SHOWN = 8,
-    SYMBOLS_SHOWN = 8,
     SOURCE_INDENT = 26,
 };
 
@@ -211,15 +210,15 @@ void annotate_print(const struct annotation *annotation, unsigned columns)
     struct printing printing = {
         .annotation = annotation, .sources.annotation = annotation, .columns = columns};
     print_summary(annotation);
-    for (size_t i = 0; i < annotation->symbol_count && i < SYMBOLS_SHOWN; i++)
+    for (size_t i = 0; i < annotation->symbol_count && i < ANNOTATE_SYMBOLS_PRINTED; i++)
         print_symbol(&printing, &annotation->symbols[i]);
     listed_sources_free(&printing.sources);
-    if (annotation->symbol_count > SYMBOLS_SHOWN)
+    if (annotation->symbol_count > ANNOTATE_SYMBOLS_PRINTED)
         printf("%zu more places with code of the function: --json has all\n",
-               annotation->symbol_count - SYMBOLS_SHOWN);
+               annotation->symbol_count - ANNOTATE_SYMBOLS_PRINTED);
     if (has_code(annotation))
         return;
-    if (annotation->request->wants_code && annotation->symbol_count == 0)
+    if (annotation->request->symbols_with_code && annotation->symbol_count == 0)
         printf("No instructions: no symbol holds the code.\n");
     for (size_t i = 0; i < annotation->file_count && i < FILES_SHOWN; i++) {
         printing.file = &annotation->files[i];
