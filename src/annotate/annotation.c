@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "annotate/annotation.h"
 
+#include "base/clock.h"
 #include "base/containers/array.h"
 #include "base/files/io.h"
 #include "convert/files/symfs.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 void annotation_free(struct annotation *annotation)
@@ -74,17 +74,6 @@ static int add_files(struct annotation *annotation)
     for (size_t i = 0; i < annotation->file_count; i++)
         read_source(annotation, &annotation->files[i]);
     return 0;
-}
-
-/* Of the processes that read code, once these are waited for. */
-static uint64_t children_cpu_ns(void)
-{
-    struct rusage usage;
-    if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
-        return 0;
-    const uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-    const uint64_t micros = (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    return seconds * 1000000000 + micros * 1000;
 }
 
 /* Each symbol takes the time of opening its file again, in hostile files a second. */

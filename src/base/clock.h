@@ -6,6 +6,8 @@
 
 /* 0: no such clock, as of a process that has ended. */
 uint64_t clock_ns(clockid_t clock);
+/* CPU time of ended children that were waited for. */
+uint64_t children_cpu_ns(void);
 /* CLOCK_MONOTONIC. */
 uint64_t monotonic_ns(void);
 /* CLOCK_MONOTONIC in milliseconds, for timeouts. */
