@@ -35,6 +35,9 @@ struct workers {
     /* In this process, each once, in the order in which jobs end. why: "crashed", … */
     void (*done)(void *context, size_t job, const struct buffer *answer);
     void (*failed)(void *context, size_t job, const char *why);
+    /* Before a job starts; true: the job is left out, and none of the above is called. May be
+     * NULL. */
+    bool (*is_left_out)(void *context, size_t job);
     void *context;
     struct confine_limits limits;
     struct worker_fds fds; /* only `kept`; the rest is set for each worker */

@@ -84,6 +84,7 @@ int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count,
         range->may_have_debug_info = has_more;
         range->is_small = !has_more && count <= SMALL_ADDRESSES;
     }
+    symbolize_time_add(&symbolizer->time, symbolizer->profile, symbolizer->options, lib);
     symbolizer->reads_debug_info |= has_more;
     return 0;
 }
@@ -99,6 +100,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
     free(symbolizer->turn);
     free(symbolizer->jobs.items);
     free(symbolizer->again.items);
+    symbolize_time_free(&symbolizer->time);
     debuginfod_free(&symbolizer->debuginfod);
     *symbolizer = (struct symbolizer){0};
 }
@@ -292,6 +294,12 @@ static bool note_gap(struct symbolizer *symbolizer)
     return !is_refused;
 }
 
+static bool is_left_out(void *context, size_t number)
+{
+    struct symbolizer *symbolizer = context;
+    return symbolize_time_is_over(&symbolizer->time, symbolizer->jobs.items[number].count);
+}
+
 static void start_jobs(struct symbolizer *symbolizer)
 {
     struct workers *workers = &symbolizer->workers;
@@ -300,6 +308,7 @@ static void start_jobs(struct symbolizer *symbolizer)
         .run = run_job,
         .done = job_done,
         .failed = job_failed,
+        .is_left_out = is_left_out,
         .context = symbolizer,
     };
     workers_set_limits(workers);
@@ -363,6 +372,7 @@ void symbolizer_start(struct symbolizer *symbolizer)
         make_jobs(symbolizer);
     if (symbolizer->jobs.count)
         heap_give_back();
+    symbolize_time_begin(&symbolizer->time);
     start_jobs(symbolizer);
 }
 
@@ -380,6 +390,7 @@ void symbolizer_finish(struct symbolizer *symbolizer)
         workers_finish(&symbolizer->pool);
     }
     symbolize_notes_add(symbolizer->profile, symbolizer->ranges, symbolizer->count);
+    symbolize_time_add_note(&symbolizer->time, symbolizer->profile);
 }
 
 /* Ranges ascend by `first` without overlaps. */

@@ -17,6 +17,7 @@
 #include "convert/options.h"
 #include "convert/symbolize/debuginfod.h"
 #include "convert/symbolize/symbolize_range.h"
+#include "convert/symbolize/symbolize_time.h"
 #include "profile/profile.h"
 #include "symbols/symbols.h"
 
@@ -45,6 +46,7 @@ struct symbolizer {
     struct symbolize_jobs jobs;
     struct symbolize_jobs again; /* of failed jobs with several ranges */
     struct debuginfod debuginfod;
+    struct symbolize_time time;
     uint64_t reserve_taken_ns; /* of SYMBOLS_RESERVE_NS, by ended jobs */
     struct workers workers;
     struct worker_pool pool;

@@ -34,7 +34,8 @@ struct outcomes {
     bool keeps;     /* descriptors 200 and 205 */
     const int *kept;
     size_t kept_count;
-    bool kills; /* the first that there is, while jobs run */
+    bool kills;           /* the first that there is, while jobs run */
+    size_t left_out_from; /* the first job to be left out; 0: none */
 };
 
 /* Made by main(). */
@@ -89,11 +90,20 @@ static void release(struct outcomes *outcomes)
         assert_int_equal(write(outcomes->release_fd, "x", 1), 1);
 }
 
+static bool is_left_out(void *context, size_t job)
+{
+    struct outcomes *outcomes = context;
+    bool is = job >= outcomes->left_out_from;
+    outcomes->ended += is;
+    return is;
+}
+
 static void run_all(struct outcomes *outcomes)
 {
     struct workers workers = {.run = run_job,
                               .done = note_answer,
                               .failed = note_trouble,
+                              .is_left_out = outcomes->left_out_from ? is_left_out : NULL,
                               .context = outcomes,
                               .limits = {.memory_bytes = 64 << 20, .cpu_s = 1},
                               .wall_s = 2,
@@ -370,6 +380,19 @@ static void kept_descriptors_below_5_or_out_of_order_are_refused(void **state)
     }
 }
 
+static void jobs_that_are_left_out_end_nothing(void **state)
+{
+    (void)state;
+    struct outcomes outcomes = {.left_out_from = 7};
+    for (size_t i = 0; i < MOST_JOBS; i++)
+        outcomes.jobs[i] = answers;
+    run_all(&outcomes);
+    for (size_t i = 0; i < MOST_JOBS; i++) {
+        assert_int_equal(outcomes.answer_bytes[i] != 0, i < 7);
+        assert_null(outcomes.troubles[i]);
+    }
+}
+
 /* Then the answer's pipe takes the numbers of the standard streams. */
 static void a_process_without_standard_streams_has_workers(void **state)
 {
@@ -400,6 +423,7 @@ int main(void)
         cmocka_unit_test(answers_of_any_size_are_what_was_said),
         cmocka_unit_test(a_job_has_its_answer_and_what_it_was_given),
         cmocka_unit_test(kept_descriptors_below_5_or_out_of_order_are_refused),
+        cmocka_unit_test(jobs_that_are_left_out_end_nothing),
         cmocka_unit_test(a_process_without_standard_streams_has_workers),
     };
     if (mkfifo(fifo_path(), 0600) != 0)
