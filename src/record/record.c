@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A recording of a command:
+ *
+ *     prepare         engine ─▶ session: shared memory, environment ─▶ writer of the file
+ *     start           fork, the child waits ─▶ off-CPU events ─▶ compiler, collector ─▶ exec
+ *     wait_for_end    end of the command, duration, size, or signal
+ *     finish          last records ─▶ CPU time of the command ─▶ accounts ─▶ summary ─▶ file
+ *
+ * The engine decides about the session. At the exec the events of the command exist, and the
+ * collector answers handshakes.
+ */
 #include "record/record.h"
 
 #include "base/clock.h"
@@ -188,6 +199,7 @@ static int start(struct recording *recording, struct error *error)
     return status;
 }
 
+/* CPU time of the command with all children waited for, as launch_reap() has it. */
 static uint64_t usage_ns(const struct rusage *usage)
 {
     uint64_t seconds = (uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec;
@@ -206,8 +218,8 @@ static void let_go(struct recording *recording)
     kill(recording->launch->pid, SIGTERM);
 }
 
-/* The total CPU time for the samples: the command's rusage, or its clock if the command still
- * runs. */
+/* The total CPU time for the samples: the command's rusage, or its clock if the command still runs.
+ * The clock is read before the reap: afterwards /proc/PID is gone. */
 static uint64_t command_cpu_ns(struct recording *recording, bool command_runs)
 {
     struct rusage usage = {0};

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The summary as text, a feature of the file: "version=1", then a line "key=value" for each figure,
+ * list element and cause. Keys are stable: they become notes of the profile
+ * (convert/load/metadata.c). Figures of rare causes are left out while 0.
+ */
 #include "record/options.h"
 #include "record/summary.h"
 
