@@ -34,6 +34,7 @@ static pid_t start_child(void)
     if (child == 0) {
         if (setgid(OTHER) != 0 || setuid(OTHER) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
             _exit(1);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of ids */
         close(ready[0]);
         close(ready[1]);
         for (;;)

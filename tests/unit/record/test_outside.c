@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,6 +28,7 @@ static struct child start_child(void)
     struct child child = {.pid = fork()};
     assert_true(child.pid >= 0);
     if (child.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         pause();
         _exit(0);
     }
@@ -171,6 +173,8 @@ static struct child start_threads(void)
     char byte;
     assert_int_equal(pipe(ends), 0);
     struct child child = {.pid = fork()};
+    if (child.pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 1; child.pid == 0 && i < THREADS; i++)
         pthread_create(&(pthread_t){0}, NULL, sleep_long, i + 1 < THREADS ? NULL : &ends[1]);
     if (child.pid == 0)

@@ -28,7 +28,10 @@ static void read_file(void *context, size_t job, struct buffer *out)
     (void)job;
     if (!reading_clock_begin(&clock))
         return;
-    double during_s = left_s();
+    double during_s = left_s(); /* takes the limit away */
+    reading_clock_end(&clock);
+    if (!reading_clock_begin(&clock))
+        return;
     reading_clock_end(&clock);
     bool is_limited = during_s > 6.5 && during_s < 6.5 * 4 && left_s() == 0;
     buffer_text(out, is_limited && !clock.is_over ? "limited" : "unlimited");
