@@ -51,6 +51,8 @@ struct export_options {
     void *note_source_context;
     /* Collapsed: start stacks with process and thread, "app-7;worker-8". */
     bool threads_apart;
+    bool no_files; /* pprof: no names of source files and of mapped files, for pprof's server:
+                    * the server opens these files, and other users can request any page */
 };
 
 struct exporter {

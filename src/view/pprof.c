@@ -2,11 +2,14 @@
 #include "view/pprof.h"
 
 #include "base/files/io.h"
+#include "base/sandbox/confine.h"
+#include "base/text/log.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +20,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define NOWHERE "/proc/none"
 
 static bool is_in_path(const char *program)
 {
@@ -32,23 +37,68 @@ static bool is_in_path(const char *program)
     return false;
 }
 
+/* go's own settings, at the place before the change of XDG_CONFIG_HOME (os.UserConfigDir()). */
+static void keep_go_settings(void)
+{
+    char path[4096];
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    bool has_config = config && config[0];
+    if (getenv("GOENV") || (!has_config && !home))
+        return;
+    int used = snprintf(path, sizeof(path), "%s%s/go/env", has_config ? config : home,
+                        has_config ? "" : "/.config");
+    if (used > 0 && (size_t)used < sizeof(path))
+        setenv("GOENV", path, 1);
+}
+
+/*
+ * Other users, and web pages by DNS rebinding, can request pprof's pages. So pprof has no file to
+ * open or to write: the profile names no files (export.h, no_files), and binaries and saved
+ * settings would be in a folder that cannot exist. go obeys a go.mod in the working directory,
+ * which may be a checkout of another author.
+ */
+static int leave_files(void)
+{
+    uid_t before = geteuid();
+    int err = confine_rights();
+    if (err)
+        return err;
+    const struct passwd *user = geteuid() != before ? getpwuid(geteuid()) : NULL;
+    if (user)
+        setenv("HOME", user->pw_dir, 1);
+    keep_go_settings();
+    setenv("XDG_CONFIG_HOME", NOWHERE, 1);
+    setenv("PPROF_BINARY_PATH", NOWHERE, 1);
+    return chdir("/") == 0 ? 0 : -errno;
+}
+
+static void execute(unsigned port, bool is_go)
+{
+    char http[64];
+    snprintf(http, sizeof(http), "-http=127.0.0.1:%u", port);
+    const char *const words[] = {"go",          "tool", "pprof",      "-symbolize=none",
+                                 "-no_browser", http,   "/dev/stdin", NULL};
+    char *const *arguments = (char *const *)(words + (is_go ? 0 : 2));
+    execvp(arguments[0], arguments);
+    log_error("cannot run %s: %s", arguments[0], strerror(errno));
+}
+
 __attribute__((noreturn)) static void run(const struct pprof *pprof, int wait_fd, bool is_go)
 {
-    char http[64], byte;
+    char byte;
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    int err = leave_files();
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a change of ids clears the signal */
     (void)signal(SIGINT, SIG_DFL);
     close(pprof->release);
-    ssize_t got = read(wait_fd, &byte, 1);
-    if (got != 1)
+    if (read(wait_fd, &byte, 1) != 1)
         _exit(0);
-    snprintf(http, sizeof(http), "-http=127.0.0.1:%u", pprof->port);
     dup2(pprof->file, STDIN_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (is_go)
-        execlp("go", "go", "tool", "pprof", "-no_browser", http, "/dev/stdin", (char *)NULL);
+    if (err)
+        log_error("pprof is not started: cannot give up root's rights: %s", strerror(-err));
     else
-        execlp("pprof", "pprof", "-no_browser", http, "/dev/stdin", (char *)NULL);
+        execute(pprof->port, is_go);
     _exit(127);
 }
 
@@ -113,7 +163,7 @@ void pprof_end(struct pprof *pprof)
         return;
     close(pprof->release);
     close(pprof->file);
-    kill(-pprof->pid, SIGTERM);
+    kill(-pprof->pid, SIGKILL); /* go prints other signals */
     while (waitpid(pprof->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     pprof->pid = 0;

@@ -2,7 +2,8 @@
 /*
  * pprof's web server on the profile: `pprof -http`, or `go tool pprof -http`. The child is forked
  * before this process is confined, and reads the profile from an unnamed file at standard input: a
- * URL of this server would show the token in the arguments of the process.
+ * URL of this server would show the token in the arguments of the process. Under sudo, the child
+ * has the rights of the calling user.
  */
 #pragma once
 

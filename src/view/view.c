@@ -192,7 +192,7 @@ static char *first_view(const struct view *view, const struct server *server)
 static int run_pprof(struct view *view, const struct profile *profile, struct error *error)
 {
     struct buffer file = {0};
-    const struct export_options options = {0};
+    const struct export_options options = {.no_files = true};
     int err = export_to_buffer(&export_pprof, profile, &options, true, &file, error);
     if (!err)
         err = pprof_run(&view->pprof, &file, error);

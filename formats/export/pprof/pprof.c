@@ -313,11 +313,12 @@ static int pprof_write(const struct profile *profile, const struct export_option
     pprof.adds_wall = pprof.off_cpu != PROFILE_NONE &&
                       profile_metric_event(profile, PROFILE_WALL) == PROFILE_NONE;
     pprof.value_count = 1 + (profile->event_count ? profile->event_count : 1) + pprof.adds_wall;
+    const bool no_files = options && options->no_files;
     int err = text_table_open(&pprof.texts);
     if (err == 0)
-        err = pprof_mappings_open(&pprof.mappings, profile);
+        err = pprof_mappings_open(&pprof.mappings, profile, no_files);
     if (err == 0)
-        err = pprof_locations_open(&pprof.locations, profile, &pprof.texts, out);
+        err = pprof_locations_open(&pprof.locations, profile, &pprof.texts, out, no_files);
     if (err == 0)
         err = pprof_tallies_open(&pprof.tallies);
     pprof.values = calloc(pprof.value_count, sizeof(*pprof.values));

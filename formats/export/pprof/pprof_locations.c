@@ -8,10 +8,13 @@
 #include <string.h>
 
 int pprof_locations_open(struct pprof_locations *locations, const struct profile *profile,
-                         struct text_table *texts, struct buffer *out)
+                         struct text_table *texts, struct buffer *out, bool no_files)
 {
-    *locations = (struct pprof_locations){
-        .profile = profile, .texts = texts, .out = out, .functions = intern_new()};
+    *locations = (struct pprof_locations){.profile = profile,
+                                          .texts = texts,
+                                          .out = out,
+                                          .functions = intern_new(),
+                                          .no_files = no_files};
     return locations->functions ? 0 : -ENOMEM;
 }
 
@@ -54,7 +57,7 @@ static uint32_t system_name_text(struct pprof_locations *locations, const struct
 static uint64_t function_id(struct pprof_locations *locations, const struct profile_frame *frame)
 {
     const struct profile *profile = locations->profile;
-    uint32_t file = export_frame_file(profile, frame);
+    uint32_t file = locations->no_files ? PROFILE_NONE : export_frame_file(profile, frame);
     uint32_t name = text_table_add_func(locations->texts, profile, frame->func);
     bool is_unknown = export_func_is_unknown(profile, frame->func);
     const uint32_t key[4] = {

@@ -18,12 +18,13 @@ struct pprof_locations {
     struct text_table *texts;               /* borrowed */
     struct buffer *out;                     /* borrowed */
     struct intern *functions;               /* key: name, system name, file, line */
+    bool no_files;                          /* see export.h */
     struct buffer function, line, location; /* messages in the making */
 };
 
 /* texts and out are borrowed. 0 or -ENOMEM; to be closed in both cases. */
 int pprof_locations_open(struct pprof_locations *locations, const struct profile *profile,
-                         struct text_table *texts, struct buffer *out);
+                         struct text_table *texts, struct buffer *out, bool no_files);
 void pprof_locations_close(struct pprof_locations *locations);
 
 /* Appends the profile's Location and Function messages to out, which fails without memory. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Named by more than its address ("0x1234", "libfoo.so.1+0x1234"). */
 static bool is_named(const struct profile *profile, const struct profile_address *address)
@@ -28,11 +29,13 @@ static bool may_be_found(const struct profile *profile, const struct profile_add
  * The has_ flags stop pprof's own symbolization. Unset for files without symbols: pprof may find
  * debug information on its machine.
  */
-int pprof_mappings_open(struct pprof_mappings *mappings, const struct profile *profile)
+int pprof_mappings_open(struct pprof_mappings *mappings, const struct profile *profile,
+                        bool no_files)
 {
     *mappings = (struct pprof_mappings){
         .profile = profile,
-        .main_lib = export_main_lib(profile),
+        .main_lib = no_files ? PROFILE_NONE : export_main_lib(profile),
+        .no_files = no_files,
         .is_split = calloc(profile->lib_count + 1, sizeof(*mappings->is_split)),
     };
     if (!mappings->is_split)
@@ -104,7 +107,8 @@ static void write_mapping(struct output *output, const struct pprof_mappings *ma
     pb_integer(message, MAPPING_MEMORY_START, lib->map_start_avma);
     pb_integer(message, MAPPING_MEMORY_LIMIT, lib->map_end_avma);
     pb_integer(message, MAPPING_FILE_OFFSET, lib->map_file_offset);
-    pb_integer(message, MAPPING_FILENAME, filename_text(output->texts, mappings->profile, lib));
+    if (!mappings->no_files)
+        pb_integer(message, MAPPING_FILENAME, filename_text(output->texts, mappings->profile, lib));
     pb_integer(message, MAPPING_BUILD_ID, build_id_text(output->texts, lib));
     pb_integer(message, MAPPING_HAS_FUNCTIONS,
                has_names && (lib->has_functions || lib->is_synthetic));
@@ -114,10 +118,13 @@ static void write_mapping(struct output *output, const struct pprof_mappings *ma
     pb_message(output->out, PROFILE_MAPPING, message);
 }
 
-/* Viewers read the program's name from the first mapping. No location refers to this mapping. */
+/* Viewers read the program's name from the first mapping. No location refers to this mapping. A
+ * path could leave the folder in which pprof searches for binaries. */
 static void write_name_of_program(struct output *output, const struct profile *profile)
 {
     const char *name = profile_text(profile, profile->product);
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
     buffer_clear(&output->message);
     pb_integer(&output->message, MAPPING_ID, 1);
     pb_integer(&output->message, MAPPING_FILENAME, text_table_add(output->texts, name));

@@ -11,12 +11,15 @@
 
 struct pprof_mappings {
     const struct profile *profile;
-    uint32_t main_lib;
+    uint32_t
+        main_lib;   /* PROFILE_NONE: the first mapping is the program's name, without addresses */
+    bool no_files;  /* see export.h */
     bool *is_split; /* by lib: has named and unnamed addresses */
 };
 
 /* 0 or -ENOMEM; to be closed in both cases. */
-int pprof_mappings_open(struct pprof_mappings *mappings, const struct profile *profile);
+int pprof_mappings_open(struct pprof_mappings *mappings, const struct profile *profile,
+                        bool no_files);
 void pprof_mappings_close(struct pprof_mappings *mappings);
 
 /* The address's mapping; 0: none. */
