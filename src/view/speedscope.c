@@ -5,69 +5,87 @@
 #include "view/server/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define RELEASE "node_modules/speedscope/dist/release"
 
-enum { PARENTS_MAX = 32 };
+/* Of npm's global installations: the prefix may contain links, the folders below may not. */
+static const struct place {
+    const char *variable; /* with the prefix; NULL: fixed */
+    const char *prefix, *below;
+} places[] = {
+    {"NPM_CONFIG_PREFIX", NULL, "lib/" RELEASE},
+    {"HOME", NULL, ".npm-global/lib/" RELEASE},
+    {NULL, "/usr/local/lib", RELEASE},
+    {NULL, "/usr/lib", RELEASE},
+    {NULL, "/usr/share", RELEASE},
+};
 
-/* Scripts of the folder can read the profile and the sources, and /tmp is a parent of many folders:
- * any user can make a folder there. */
 static bool is_trusted(int folder)
 {
     struct stat status;
-    return fstat(folder, &status) == 0 && (status.st_uid == 0 || owner_is_self(status.st_uid)) &&
-           !(status.st_mode & S_IWOTH);
+    if (fstat(folder, &status) != 0 || (status.st_uid != 0 && !owner_is_self(status.st_uid)))
+        return false;
+    bool by_group = (status.st_mode & S_IWGRP) && !group_is_of_root(status.st_gid);
+    return !by_group && !(status.st_mode & S_IWOTH);
 }
 
-static int try(const char *prefix, const char *path)
+static int enter(int above, const char *name)
 {
-    char whole[4200];
-    if ((size_t)snprintf(whole, sizeof(whole), "%s%s", prefix, path) >= sizeof(whole))
-        return -ENAMETOOLONG;
-    int folder = folder_open(whole, "speedscope", NULL);
-    if (folder < 0 || is_trusted(folder))
+    int folder = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return -errno;
+    if (is_trusted(folder))
         return folder;
     close(folder);
     return -EPERM;
 }
 
-/* npm's rule: this folder, then each parent. */
-static int find_above(void)
+/* -EPERM: other users may write to one of the folders below the prefix. */
+static int walk(const char *prefix, const char *below)
 {
-    char prefix[3 * PARENTS_MAX + 1] = "";
-    int folder = -ENOENT;
-    for (int i = 0; i < PARENTS_MAX && folder < 0; i++) {
-        folder = try(prefix, RELEASE);
-        snprintf(prefix + (size_t)3 * (size_t)i, 4, "../");
+    char path[64], *rest = path;
+    snprintf(path, sizeof(path), "%s", below);
+    int folder = open(prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int err = folder < 0 ? -errno : 0;
+    for (const char *name; !err && (name = strsep(&rest, "/"));) {
+        int next = enter(folder, name);
+        close(folder);
+        folder = next;
+        err = next < 0 ? next : 0;
     }
-    return folder;
+    return err ? err : folder;
 }
 
-static int find_installed(void)
+static int find(const struct place *place, struct error *error)
 {
-    static const char *const prefixes[] = {"/usr/local/lib/", "/usr/lib/", "/usr/share/"};
-    const char *home = getenv("HOME"), *npm = getenv("NPM_CONFIG_PREFIX");
-    int folder = npm ? try(npm, "/lib/" RELEASE) : -ENOENT;
-    if (folder < 0 && home)
-        folder = try(home, "/.npm-global/lib/" RELEASE);
-    for (size_t i = 0; folder < 0 && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        folder = try(prefixes[i], RELEASE);
-    return folder;
+    const char *prefix = place->variable ? getenv(place->variable) : place->prefix;
+    if (!prefix || !prefix[0])
+        return -ENOENT;
+    int folder = walk(prefix, place->below);
+    if (folder == -EPERM)
+        error_set(error, folder,
+                  "speedscope in %s/%s is not served: a folder belongs to another user or is "
+                  "writable by others; chmod go-w, or name the folder with --speedscope=DIR",
+                  prefix, place->below);
+    return folder < 0 ? folder : folder_check(folder, prefix, "speedscope", NULL);
 }
 
 int speedscope_open(const char *path, struct error *error)
 {
     if (path)
         return folder_open(path, "speedscope", error);
-    int folder = find_above();
-    if (folder < 0)
-        folder = find_installed();
-    return folder >= 0 ? folder
-                       : error_set(error, -ENOENT,
-                                   "speedscope was not found: `npm install speedscope`, or "
-                                   "--speedscope=DIR with the folder dist/release");
+    error_set(error, -ENOENT,
+              "speedscope was not found: `npm install -g speedscope`, and "
+              "--speedscope=\"$(npm root -g)/speedscope/dist/release\"");
+    int folder = -ENOENT;
+    for (size_t i = 0; folder < 0 && i < sizeof(places) / sizeof(places[0]); i++)
+        folder = find(&places[i], error);
+    return folder;
 }

@@ -50,11 +50,15 @@ static int open_below(int folder, const char *path)
 
 int folder_open(const char *path, const char *what, struct error *error)
 {
-    struct stat page;
     int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return error_set(error, -errno, "%s: cannot open the folder of %s: %s", path, what,
-                         strerror(errno));
+    return folder < 0 ? error_set(error, -errno, "%s: cannot open the folder of %s: %s", path, what,
+                                  strerror(errno))
+                      : folder_check(folder, path, what, error);
+}
+
+int folder_check(int folder, const char *path, const char *what, struct error *error)
+{
+    struct stat page;
     if (fstatat(folder, "index.html", &page, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(page.st_mode))
         return folder;
     close(folder);

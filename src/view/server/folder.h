@@ -9,6 +9,9 @@
  * the message. */
 int folder_open(const char *path, const char *what, struct error *error);
 
+/* The same for an open folder, which is closed on failure. path: in the message. */
+int folder_check(int folder, const char *path, const char *what, struct error *error);
+
 /* Replies with the file at a path below the folder ("" or "/": index.html). No link is followed;
  * the path cannot leave the folder. False: no such file. */
 bool folder_reply(int folder, const char *path, struct http_reply *reply);

@@ -12,6 +12,12 @@
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+/* speedscope makes its styles in scripts, and may load a module of WebAssembly. */
+#define SPEEDSCOPE_POLICY                                                              \
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; " \
+    "style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; "          \
+    "frame-ancestors 'none'"
+
 enum { FOUND = 302, NOT_FOUND = 404, METHOD_NOT_ALLOWED = 405, MISDIRECTED = 421 };
 
 static bool is_get(const struct http_request *request)
@@ -124,6 +130,7 @@ static bool answer_get(struct server *server, const char *path, struct http_repl
     } else if (strncmp(path, "files/", 6) == 0) {
         return answer_file(server, path + 6, reply);
     } else if (server->speedscope >= 0 && strncmp(path, "speedscope/", 11) == 0) {
+        reply->policy = SPEEDSCOPE_POLICY;
         return folder_reply(server->speedscope, path + 11, reply);
     } else {
         return false;
