@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define FIREFOX_PROFILER "https://profiler.firefox.com"
 
-enum { HINT_MS = 10000, URL_BYTES = 160 };
+enum { HINT_MS = 10000, URL_BYTES = 160, DESCRIPTORS = 2600 };
 
 static volatile sig_atomic_t is_ended;
 
@@ -48,6 +49,16 @@ static int open_viewers(struct view *view, struct error *error)
     return err;
 }
 
+/* For the connections of two servers (http.c), each with a file. Children keep the old limit. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= DESCRIPTORS)
+        return;
+    files.rlim_cur = files.rlim_max < DESCRIPTORS ? files.rlim_max : DESCRIPTORS;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int view_open(struct view *view, const struct view_options *options, struct error *error)
 {
     *view = (struct view){.options = options,
@@ -60,6 +71,7 @@ int view_open(struct view *view, const struct view_options *options, struct erro
     view->opens = !options->no_open && opener_has_display();
     if (!err && view->opens)
         opener_start(&view->opener);
+    raise_descriptor_limit();
     if (err)
         view_close(view);
     return err;

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 """The server of `rec view` under attack: wrong hosts, tokens, methods and bodies, silent and mad clients, neighbours on
 the machine. Each rule of docs/security.md has a test."""
+import base64
 import gzip
 import json
 import os
 import random
+import re
+import shutil
 import socket
+import tempfile
 import time
 import urllib.parse
 
@@ -68,23 +72,71 @@ class SecurityView(rec.Case):
         self.assertEqual(server.get("files/../../etc/passwd").status, 404)
         self.assertEqual(server.get("speedscope/../index.css").status, 404)
 
-    def test_speedscope_of_another_user_is_not_served(self):
-        """Its scripts would read the profile; a folder above this one may be open to all users."""
-        if os.geteuid() != 0:
-            self.skipTest("needs root, for a folder of another user")
-        release = os.path.join(self.directory, "node_modules/speedscope/dist/release")
-        below = os.path.join(self.directory, "below")
-        os.makedirs(release)
-        os.mkdir(below)
-        with open(os.path.join(release, "index.html"), "w", encoding="ascii") as page:
-            page.write("<script src=x.js></script>")
-        for owner, mode, status in ((0, 0o755, 200), (65534, 0o755, 404), (0, 0o777, 404)):
-            os.chown(release, owner, owner)
-            os.chmod(release, mode)
-            self.server = Server(os.path.abspath(self.capture), cwd=below)
+    def test_speedscope_of_the_working_directory_is_not_served(self):
+        """A checkout of another author. An installed one has a policy: its scripts could read the profile."""
+        for home, status in (("home", 404), (".npm-global/lib", 200)):
+            release = os.path.join(self.directory, home, "node_modules/speedscope/dist/release")
+            os.makedirs(release, 0o755)
+            with open(os.path.join(release, "index.html"), "w", encoding="ascii") as page:
+                page.write("<script src=x.js></script>")
+            self.server = Server(os.path.abspath(self.capture), cwd=os.path.join(self.directory, home),
+                                 environment={"HOME": self.directory})
             self.addCleanup(self.server.stop)
-            self.assertEqual(self.server.get("speedscope/index.html").status, status, (owner, mode))
+            reply = self.server.get("speedscope/index.html")
+            self.assertEqual(reply.status, status)
             self.server.stop()
+        self.assertIn("default-src 'self'", reply.headers["content-security-policy"])
+
+    def started_pprof(self, environment):
+        """What a program named pprof has: arguments, working directory, settings, user; and the profile without its comments."""
+        place = tempfile.mkdtemp(prefix="rec-test-")  # readable by all, not as the directory of the test
+        self.addCleanup(shutil.rmtree, place)
+        program = os.path.join(place, "pprof")
+        with open(program, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\necho "ran|$*|$(pwd -P)|$PPROF_BINARY_PATH|$XDG_CONFIG_HOME|$(id -u)|'
+                       '$(base64 -w0 /dev/stdin)"\nexec sleep 60\n')
+        os.chmod(program, 0o755)
+        os.chmod(place, 0o755)
+        self.server = Server(self.capture, "--pprof", environment={
+            **environment, "PATH": f"{place}:{os.environ['PATH']}"})
+        self.addCleanup(self.server.stop)
+        line = next(line for line in iter(self.server.process.stderr.readline, "") if line.startswith("ran|"))
+        _, words, *places, user, profile = line.strip().split("|")
+        self.assertEqual(places, ["/", "/proc/none", "/proc/none"])
+        self.assertIn("-symbolize=none ", words)
+        return int(user), re.sub(rb"#\w+=[^\0-\x1f]*", b"", gzip.decompress(base64.b64decode(profile)))
+
+    def test_pprof_has_no_files_to_open(self):
+        """Its pages have no token, and open the files that a profile names."""
+        user, profile = self.started_pprof({})
+        self.assertEqual(user, os.geteuid())
+        self.assertIn(b"inlined", profile)
+        for name in (b"inlined.c", os.path.dirname(rec.target("inlined")).encode(), b"/lib/"):
+            self.assertNotIn(name, profile)
+
+    def test_pprof_has_the_rights_of_the_user_of_sudo(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        self.assertEqual(self.started_pprof({"SUDO_UID": "65534", "SUDO_GID": "65534"})[0], 65534)
+
+    def test_files_of_a_front_end_take_no_memory(self):
+        """Without a token every user of the machine can request them, and read slowly."""
+        folder = self.new_directory()
+        for name, size in (("index.html", 1), ("app.js", 24 << 20)):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.truncate(size)
+        server = self.serve("--profiler", folder)
+        server.port = int(re.match(r"http://127\.0\.0\.1:(\d+)/from-url/", server.url).group(1))
+        before = self.resident_bytes()
+        request = f"GET /app.js HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+        for client in self.connect(20, request):
+            self.assertTrue(client.recv(1))
+        self.assertLess(self.resident_bytes() - before, 24 << 20)
+        self.assertEqual(len(server.get("/app.js").body), 24 << 20)
+
+    def resident_bytes(self):
+        with open(f"/proc/{self.server.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def test_other_hosts_are_refused(self):
         server = self.serve()

@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     BODY_BYTES_MAX = 1 << 20,
@@ -86,15 +87,26 @@ static void add_headers(struct MHD_Response *response, const struct http_request
         add_download(response, reply->download);
 }
 
+/* The response owns the body. NULL: out of memory, and the body is freed. */
+static struct MHD_Response *response_of(struct http_reply *reply)
+{
+    struct MHD_Response *response =
+        reply->file ? MHD_create_response_from_fd64(reply->file_bytes, reply->file)
+                    : MHD_create_response_from_buffer(reply->body.size, reply->body.bytes,
+                                                      MHD_RESPMEM_MUST_FREE);
+    if (!response && reply->file)
+        close(reply->file);
+    else if (!response)
+        buffer_free(&reply->body);
+    return response;
+}
+
 static enum MHD_Result send_reply(struct MHD_Connection *connection,
                                   const struct http_request *request, struct http_reply *reply)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(reply->body.size, reply->body.bytes, MHD_RESPMEM_MUST_FREE);
-    if (!response) {
-        buffer_free(&reply->body);
+    struct MHD_Response *response = response_of(reply);
+    if (!response)
         return MHD_NO;
-    }
     add_headers(response, request, reply);
     enum MHD_Result result = MHD_queue_response(connection, reply->status, response);
     MHD_destroy_response(response);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The HTTP server of libmicrohttpd, on one thread. Connections do not block: a silent or slow
- * client holds a connection, not the server, until a deadline (connections.h). Each reply is
- * complete in memory.
+ * client holds a connection, not the server, until a deadline (connections.h). Replies are complete
+ * in memory, except those from files: public files are sent in pieces.
  *
  *     head of a request ─▶ accept() ─▶ body, 1 MiB at most ─▶ answer() ─▶ reply
  *                             └─▶ refusal at once, the body is not read
@@ -29,6 +29,8 @@ struct http_reply {
     unsigned status;
     const char *type; /* of the content; NULL: none */
     struct buffer body;
+    int file; /* descriptor of the body, taken over; 0: the body is in memory */
+    uint64_t file_bytes;
     bool is_gzip;
     bool is_shared;       /* readable by web pages of all origins */
     bool is_preflight;    /* the reply to requested_method */

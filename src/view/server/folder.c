@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/server/folder.h"
 
-#include "base/files/io.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -10,8 +8,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-enum { FILE_BYTES_MAX = 32 << 20 };
 
 static const struct {
     const char *suffix, *type;
@@ -75,14 +71,13 @@ bool folder_reply(int folder, const char *path, struct http_reply *reply)
     int fd = open_below(folder, path);
     if (fd < 0)
         return false;
-    bool is_read = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                   io_read_all(fd, &reply->body, FILE_BYTES_MAX) == 0;
-    close(fd);
-    if (!is_read) {
-        buffer_free(&reply->body);
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(fd);
         return false;
     }
     reply->status = 200;
     reply->type = type_of(path);
+    reply->file = fd;
+    reply->file_bytes = (uint64_t)status.st_size;
     return true;
 }
