@@ -168,16 +168,24 @@ def times_in_reverse():
     return capture(b"".join(sample(1, 1 << 40 | -i & 0xffffff, [0x1000]) for i in range(1, 170000)))
 
 
-def names_of_simpleperf():
-    """30 000 events, and half a million names for each of them."""
-    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL).ljust(128, b"\0")
-    attrs, records, feature = attr * 30000, sample(1, 1, [0x1000]), 129
-    names = b"event_type_info\0" + b"".join(b"%x,1,0\n" % i for i in range(500000)) + b"\0"
+def with_names_of_events(attrs, records, lines):
+    """A capture with simpleperf's names of events: lines of name, type and config."""
+    feature, names = 129, b"event_type_info\0" + lines + b"\0"
     features = [1 << feature % 64 if i == feature // 64 else 0 for i in range(4)]
     data_at = 104 + len(attrs)
     names_at = data_at + len(records) + 16
-    header = b"PERFILE2" + struct.pack("<12Q", 104, len(attr), 104, len(attrs), data_at, len(records), 0, 0, *features)
+    header = b"PERFILE2" + struct.pack("<12Q", 104, 128, 104, len(attrs), data_at, len(records), 0, 0, *features)
     return header + attrs + records + struct.pack("<QQ", names_at, len(names)) + names
+
+
+def attr_of(kind, config):
+    return struct.pack("<IIQQQQQ", kind, 112, config, 1000000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL).ljust(128, b"\0")
+
+
+def names_of_simpleperf():
+    """30 000 events, and half a million names for each of them."""
+    return with_names_of_events(attr_of(1, 0) * 30000, sample(1, 1, [0x1000]),
+                                b"".join(b"%x,1,0\n" % i for i in range(500000)))
 
 
 def updates_of_a_pipe():

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import hostile_captures
 import rec
 
 PROGRAM = """
@@ -254,6 +255,18 @@ class Terminal(rec.Case):
         profile = self.converted("pprof")
         for hostile in HOSTILE:
             self.assertIn(padded(hostile, "function"), profile)
+
+    def test_names_in_markdown_are_code(self):
+        """Of the file, the event and a thread: a backtick would end code, a bar behind a backslash the cell."""
+        path = os.path.join(self.place, "f`<b>.data")
+        records = hostile_captures.comm(1, 1, "t`\\|<b>") + hostile_captures.sample(1, 2, [0x1000])
+        with open(path, "wb") as file:
+            file.write(hostile_captures.with_names_of_events(hostile_captures.attr_of(4, 1), records, b"e`<b>,4,1\n"))
+        status, output, errors = self.rec("report", "--markdown", "--by", "thread", path)
+        self.assertEqual(status, 0, errors)
+        for name in ("f'<b>.data", "e'<b>", r"t'\\\|<b>"):
+            self.assertIn(name, output.decode())
+        self.assertNotIn("<b>", re.sub("`[^`]*`", "", output.decode()))
 
     def test_objects_of_waits(self):
         """Threads read FIFOs with such names."""

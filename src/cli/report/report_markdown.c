@@ -11,25 +11,35 @@
 
 #include <stdio.h>
 
-enum { NAME_COLUMNS = 120 };
+enum { CELL_COLUMNS = 120, LINE_COLUMNS = 500 };
 
-/* In a table, within backticks: a bar ends a cell, a backtick the code. */
-static void print_code(const char *text)
+/* Names are foreign: markup has no effect in code, and a backtick would end the code. In a table, a
+ * bar ends the cell. Parsers differ in which backslashes before a bar are escapes; an odd number
+ * works in all. */
+static void print_code(const char *text, bool in_table)
 {
     char clean[1024];
-    ellipsize_name(clean, sizeof(clean), text, NAME_COLUMNS);
-    if (!clean[0]) {
-        printf(" |");
-        return;
-    }
-    printf(" `");
+    bool is_odd = false;
+    ellipsize_name(clean, sizeof(clean), text, in_table ? CELL_COLUMNS : LINE_COLUMNS);
+    putchar('`');
     for (const char *at = clean; *at; at++) {
-        if (*at == '|')
-            printf("\\|");
+        if (*at == '|' && in_table)
+            printf(is_odd ? "\\\\|" : "\\|");
         else
             putchar(*at == '`' ? '\'' : *at);
+        is_odd = *at == '\\' && !is_odd;
     }
-    printf("` |");
+    putchar('`');
+}
+
+static void print_cell(const char *text)
+{
+    putchar(' ');
+    if (text[0]) {
+        print_code(text, true);
+        putchar(' ');
+    }
+    putchar('|');
 }
 
 static void print_rows(const struct report_rows *rows)
@@ -45,10 +55,10 @@ static void print_rows(const struct report_rows *rows)
             printf("| %s ", format_percent(row->self, rows->whole).text);
         printf("| %s |", format_percent(row->total, rows->whole).text);
         if (is_code) {
-            print_code(row->module);
-            print_code(row->place);
+            print_cell(row->module);
+            print_cell(row->place);
         }
-        print_code(row->name);
+        print_cell(row->name);
         printf("\n");
     }
 }
@@ -69,9 +79,14 @@ void report_print_markdown(const struct report *report, const struct report_rows
                            const struct inputs *inputs, const struct report_style *style)
 {
     const struct profile *profile = report->profile;
-    text_print(stdout, "%s: %s, %s %s\n", inputs_label(inputs).text,
-               format_number_of(samples_count_measured(profile), "sample").text,
-               weight_format(profile, report->total).text, weight_noun(profile));
+    print_code(inputs_label(inputs).text, false);
+    printf(": %s, %s ", format_number_of(samples_count_measured(profile), "sample").text,
+           weight_format(profile, report->total).text);
+    if (weight_time_name(profile))
+        printf("%s", weight_noun(profile));
+    else
+        print_code(weight_noun(profile), false);
+    putchar('\n');
     if (rows) {
         printf("\n");
         print_rows(rows);
