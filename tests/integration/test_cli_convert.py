@@ -167,6 +167,7 @@ def what_has_no_end_is_not_kept(here):
         done = run("prlimit", "--fsize=1000000", REC, "report", device, cwd=here)
         check(f"{device} is refused by name", done.returncode == 125 and
               done.stderr.startswith(f"rec: {device} is "), (done.returncode, done.stderr))
+        check(f"{device} is not opened", "neither a file nor a pipe" in done.stderr, done.stderr)
     done = run("sh", "-c", "yes | prlimit --fsize=1000000 $0 report -", REC, cwd=here)
     check("a pipe of something else", done.returncode == 125 and
           "is not a perf.data file" in done.stderr, (done.returncode, done.stderr))

@@ -473,12 +473,24 @@ class Budgets(rec.Case):
         self.assertLess(run.count("launcher_cpu_ns"), 1.5 * run.count("cpu_billed_ns"))
         self.assertGreater(run.count("mappings_left_out"), 0)
 
-    def test_a_recording_ends_when_the_disk_is_nearly_full(self):
+    def mount(self, size):
         disk = self.path("disk")
         os.mkdir(disk)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", disk], check=False).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], check=False).returncode:
             self.skipTest("cannot mount a file system")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        return disk
+
+    def test_a_pipe_takes_half_of_the_free_space_at_most(self):
+        disk = self.mount("4m")
+        for size, message in ((1 << 20, b"damaged|no samples|not a"), (3 << 20, b"more than 2 MiB, the limit for a pipe")):
+            done = subprocess.run([rec.REC, "convert", "-", "-o", "out.folded"], cwd=self.directory, capture_output=True,
+                                  input=b"PERFILE2" + bytes(size), env={**os.environ, "TMPDIR": disk}, check=False)
+            self.assertEqual(done.returncode, 125)
+            self.assertRegex(done.stderr, message)
+
+    def test_a_recording_ends_when_the_disk_is_nearly_full(self):
+        disk = self.mount("64m")
         run = self.run_rec("-o", "disk/rec.data", "--", "sh", "-c",
                            "sleep 0.3; head -c 60M /dev/zero >disk/filler; sleep 3; echo ended >end")
         self.assertEqual(run.status, 0, run.stderr)

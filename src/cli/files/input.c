@@ -8,15 +8,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { SPOOL_BYTES = 1 << 16 };
+
+#define COPY_BYTES_MAX (UINT64_C(4) << 30)
 
 static int open_spool_in(const char *path)
 {
@@ -78,14 +82,38 @@ static int copy_head(int from, int to, const char *name, struct error *error)
     return err ? err : keep(to, bytes, size, name, error);
 }
 
+/* A pipe may have no end, and other programs need the disk. tmpfs without a size has 0 blocks. */
+static uint64_t most_bytes(int to)
+{
+    struct statvfs system;
+    if (fstatvfs(to, &system) != 0 || system.f_blocks == 0)
+        return COPY_BYTES_MAX;
+    uint64_t half = (uint64_t)system.f_bavail * system.f_frsize / 2;
+    return half < COPY_BYTES_MAX ? half : COPY_BYTES_MAX;
+}
+
+static int is_too_large(const char *name, uint64_t most, struct error *error)
+{
+    return error_set(error, -EFBIG,
+                     "%s: more than %" PRIu64 " MiB, the limit for a pipe (4 GiB, and half of the "
+                     "free space of the temporary directory); write the recording to a file, or "
+                     "set TMPDIR",
+                     name, most >> 20);
+}
+
 static int copy_all(int from, int to, const char *name, struct error *error)
 {
     static char bytes[SPOOL_BYTES];
+    const uint64_t most = most_bytes(to);
+    uint64_t left = most;
     int err = copy_head(from, to, name, error);
     while (!err) {
         ssize_t got = read_some(from, bytes, sizeof(bytes), name, error);
         if (got <= 0)
             return (int)got;
+        if ((uint64_t)got > left)
+            return is_too_large(name, most, error);
+        left -= (uint64_t)got;
         err = keep(to, bytes, (size_t)got, name, error);
     }
     return err;
@@ -128,11 +156,37 @@ static int spool(const char **path, int from, struct error *error)
     return err;
 }
 
+/* Opening a device has effects, and in a directory of another user even the default name may lead
+ * to a device: only a pipe is opened, by the descriptor of the check. */
+static int open_pipe(const char *path, int place, struct error *error)
+{
+    char link[32];
+    struct stat status;
+    if (fstat(place, &status) == 0 && !S_ISFIFO(status.st_mode))
+        return error_set(error, -EINVAL, "%s is neither a file nor a pipe", path);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+    int fd = open(link, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? error_set(error, -errno, "cannot open %s: %s", path, strerror(errno)) : fd;
+}
+
+static int spool_from(const char **path, struct error *error)
+{
+    bool is_stdin = strcmp(*path, "/dev/stdin") == 0;
+    int fd = is_stdin ? dup(STDIN_FILENO) : open(*path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(error, -errno, "cannot open %s: %s", *path, strerror(errno));
+    int from = is_stdin ? fd : open_pipe(*path, fd, error);
+    int err = from < 0 ? from : spool(path, from, error);
+    if (from >= 0 && from != fd)
+        close(from);
+    close(fd);
+    return err;
+}
+
 int input_resolve(const char **path, struct error *error)
 {
-    bool is_stdin = strcmp(*path, "-") == 0;
     struct stat status;
-    if (is_stdin)
+    if (strcmp(*path, "-") == 0)
         *path = "/dev/stdin";
     bool is_there = stat(*path, &status) == 0;
     if (!is_there && errno == ENOENT && strcmp(*path, CAPTURE_DEFAULT) == 0)
@@ -141,10 +195,5 @@ int input_resolve(const char **path, struct error *error)
                          CAPTURE_DEFAULT);
     if (!is_there || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
         return 0;
-    int fd = is_stdin ? dup(STDIN_FILENO) : open(*path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(error, -errno, "cannot open %s: %s", *path, strerror(errno));
-    int err = spool(path, fd, error);
-    close(fd);
-    return err;
+    return spool_from(path, error);
 }
