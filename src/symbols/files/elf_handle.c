@@ -176,6 +176,12 @@ uint64_t elf_handle_stored_bytes(const struct elf_handle *handle)
     return handle->fd >= 0 && fstat(handle->fd, &status) == 0 ? io_stored_bytes(&status) : size;
 }
 
+bool elf_handle_may_store(const struct elf_handle *handle, uint64_t bytes)
+{
+    enum { SMALL_BYTES = 64 << 20 };
+    return bytes <= SMALL_BYTES || bytes <= elf_handle_stored_bytes(handle);
+}
+
 void elf_handle_drop_pages(const struct elf_handle *handle)
 {
     size_t size;

@@ -37,6 +37,9 @@ void elf_handle_close(struct elf_handle *handle);
 
 /* Of a file: on disk, see io_stored_bytes(). */
 uint64_t elf_handle_stored_bytes(const struct elf_handle *handle);
+/* False: more bytes than stored, and than any small table has: mostly a hole. Each GiB of a hole
+ * takes 1.7 s to read. */
+bool elf_handle_may_store(const struct elf_handle *handle, uint64_t bytes);
 
 /* Releases the touched pages of a file's mapping; a later access maps them again. No effect if
  * libelf has read the file instead: such bytes do not start at a page. */

@@ -212,7 +212,10 @@ int symtab_add_section(struct symtab *symtab, const struct elf_handle *handle,
 {
     size_t section_count = 0;
     Elf_Scn *section = section_of_type(handle->elf, section_type);
-    uint64_t *ends = section ? section_ends(handle->elf, &section_count) : NULL;
+    GElf_Shdr header;
+    bool is_read =
+        section && gelf_getshdr(section, &header) && elf_handle_may_store(handle, header.sh_size);
+    uint64_t *ends = is_read ? section_ends(handle->elf, &section_count) : NULL;
     if (!ends)
         return -ENOENT;
     int err = add_symbols(symtab, handle, section, ends, section_count);

@@ -3,6 +3,7 @@
 #include "symbols/files/elf_handle.h"
 
 #include "elf/elf_file.h"
+#include "symbols/symtab/symtab.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -161,6 +162,36 @@ static void notes_outside_of_the_file_are_left_out(void **state)
     elf_handle_close(&handle);
 }
 
+/* A table of 72 MiB in a file of a few blocks. */
+static void symbols_in_a_hole_are_not_read(void **state)
+{
+    (void)state;
+    struct notes_file file = empty_file();
+    struct elf_handle handle;
+    struct symtab symtab;
+    char path[] = "/tmp/rec-test-hole.XXXXXX";
+    const size_t hole_bytes = 72 << 20;
+    file.header.e_shoff = offsetof(struct notes_file, sections);
+    file.header.e_shnum = 2;
+    file.sections[1] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                    .sh_offset = sizeof(file),
+                                    .sh_size = hole_bytes,
+                                    .sh_entsize = sizeof(Elf64_Sym),
+                                    .sh_addralign = 8};
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+    assert_int_equal(ftruncate(fd, (off_t)(sizeof(file) + hole_bytes)), 0);
+    assert_int_equal(elf_handle_open(&handle, path, NULL), 0);
+    assert_true(elf_handle_may_store(&handle, 64 << 20));
+    assert_false(elf_handle_may_store(&handle, hole_bytes));
+    assert_int_equal(symtab_init(&symtab, NULL, 0), 0);
+    assert_int_equal(symtab_add_section(&symtab, &handle, SHT_SYMTAB), -ENOENT);
+    symtab_free(&symtab);
+    elf_handle_close(&handle);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +200,7 @@ int main(void)
         cmocka_unit_test(notes_beyond_a_mib_are_not_read),
         cmocka_unit_test(a_file_without_sections_has_its_build_id_in_a_segment),
         cmocka_unit_test(notes_outside_of_the_file_are_left_out),
+        cmocka_unit_test(symbols_in_a_hole_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
