@@ -63,7 +63,7 @@ function writeFragment() {
 
 // By weight: processes with their threads.
 function fillScope() {
-  const threads = new Map(), processes = new Map();
+  const threads = new Map(), processes = new Map(), inside = new Map();
   for (const { event, thread, weight } of data.lists) {
     if (event !== state.event) continue;
     const { process } = data.threads[thread];
@@ -72,11 +72,15 @@ function fillScope() {
   }
   const byWeight = (map) => [...map].sort((a, b) => b[1] - a[1]);
   const options = [new Option(`All processes and threads (${threads.size})`, '')];
+  for (const entry of byWeight(threads)) {
+    const { process } = data.threads[entry[0]];
+    if (!inside.has(process)) inside.set(process, []);
+    inside.get(process).push(entry);
+  }
   for (const [process, weight] of byWeight(processes)) {
-    const inside = byWeight(threads).filter(([thread]) => data.threads[thread].process === process);
     options.push(new Option(`${processText(process)}  ${formatWeight(weight)}`, `process=${process}`));
-    if (inside.length > 1)
-      for (const [thread, part] of inside)
+    if (inside.get(process).length > 1)
+      for (const [thread, part] of inside.get(process))
         options.push(new Option(`\u00a0\u00a0\u00a0${threadText(thread)}  ${formatWeight(part)}`, `thread=${thread}`));
   }
   element('scope').replaceChildren(...options);
