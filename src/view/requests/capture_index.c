@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/requests/capture_index.h"
 
+#include "base/containers/buffer.h"
 #include "convert/addresses.h"
 #include "profile/debug_id.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
+
+static void make_key(struct buffer *key, const char *name, const char *debug_id)
+{
+    buffer_clear(key);
+    buffer_printf(key, "%s/", debug_id);
+    buffer_text(key, name);
+}
+
+static int link_libs(struct capture_index *index)
+{
+    const struct profile *profile = index->profile;
+    struct buffer key = {0};
+    int err = 0;
+    for (size_t i = profile->lib_count; i-- > 0 && !err;) {
+        index->next[i] = PROFILE_NONE;
+        if (profile->libs[i].is_synthetic)
+            continue;
+        make_key(&key, profile_text(profile, debug_name(&profile->libs[i])), index->debug_ids[i]);
+        uint32_t known = intern_count(index->keys);
+        uint32_t id = key.failed ? INTERN_NONE : intern_add(index->keys, key.bytes, key.size);
+        err = id == INTERN_NONE ? -ENOMEM : 0;
+        if (!err && id < known)
+            index->next[i] = index->first[id];
+        if (!err)
+            index->first[id] = (uint32_t)i;
+    }
+    buffer_free(&key);
+    return err;
+}
 
 int capture_index_open(struct capture_index *index, const struct profile *profile)
 {
@@ -14,32 +44,38 @@ int capture_index_open(struct capture_index *index, const struct profile *profil
         .profile = profile,
         .order = addresses_order(profile),
         .debug_ids = calloc(profile->lib_count + 1, sizeof(*index->debug_ids)),
+        .keys = intern_new(),
+        .first = calloc(profile->lib_count + 1, sizeof(*index->first)),
+        .next = calloc(profile->lib_count + 1, sizeof(*index->next)),
     };
-    if (!index->order || !index->debug_ids) {
-        capture_index_close(index);
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < profile->lib_count; i++)
+    bool has_memory =
+        index->order && index->debug_ids && index->keys && index->first && index->next;
+    for (size_t i = 0; i < profile->lib_count && has_memory; i++)
         debug_id_write(&profile->libs[i], index->debug_ids[i]);
-    return 0;
+    if (has_memory && link_libs(index) == 0)
+        return 0;
+    capture_index_close(index);
+    return -ENOMEM;
 }
 
 void capture_index_close(struct capture_index *index)
 {
     free(index->order);
     free(index->debug_ids);
+    intern_free(index->keys);
+    free(index->first);
+    free(index->next);
     *index = (struct capture_index){0};
 }
 
-uint32_t capture_index_lib(const struct capture_index *index, uint32_t from, const char *name,
+uint32_t capture_index_lib(const struct capture_index *index, const char *name,
                            const char *debug_id)
 {
-    const struct profile *profile = index->profile;
-    for (uint32_t i = from; i < profile->lib_count; i++)
-        if (!profile->libs[i].is_synthetic && strcmp(index->debug_ids[i], debug_id) == 0 &&
-            strcmp(profile_text(profile, debug_name(&profile->libs[i])), name) == 0)
-            return i;
-    return PROFILE_NONE;
+    struct buffer key = {0};
+    make_key(&key, name, debug_id);
+    uint32_t id = key.failed ? INTERN_NONE : intern_find(index->keys, key.bytes, key.size);
+    buffer_free(&key);
+    return id == INTERN_NONE ? PROFILE_NONE : index->first[id];
 }
 
 const struct profile_address *capture_index_address(const struct capture_index *index, uint32_t lib,

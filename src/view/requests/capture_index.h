@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/containers/intern.h"
 #include "profile/profile.h"
 
 #include <stddef.h>
@@ -14,15 +15,18 @@ struct capture_index {
     const struct profile *profile; /* borrowed */
     uint32_t *order;               /* addresses by lib, then svma; owned */
     char (*debug_ids)[34];         /* by lib; owned */
+    struct intern *keys;           /* of libs: debug id and name; owned */
+    uint32_t *first;               /* by key: a lib; owned */
+    uint32_t *next;                /* by lib: the next one of the key, or PROFILE_NONE; owned */
 };
 
 /* 0 or -ENOMEM. */
 int capture_index_open(struct capture_index *index, const struct profile *profile);
 void capture_index_close(struct capture_index *index);
 
-/* The next lib of this name and debug id from `from` on; PROFILE_NONE: none. Generations of
- * generated code share both. */
-uint32_t capture_index_lib(const struct capture_index *index, uint32_t from, const char *name,
+/* The first lib of this name and debug id; PROFILE_NONE: none. Generations of generated code share
+ * both: see `next`. */
+uint32_t capture_index_lib(const struct capture_index *index, const char *name,
                            const char *debug_id);
 
 /* The sampled address; NULL: not sampled. */

@@ -19,8 +19,8 @@ static struct place find(const struct request_context *context, const char *name
 {
     const struct capture_index *index = context->index;
     struct place place = {.symbol = PROFILE_NONE};
-    for (place.lib = capture_index_lib(index, 0, name, id); place.lib != PROFILE_NONE;
-         place.lib = capture_index_lib(index, place.lib + 1, name, id)) {
+    for (place.lib = capture_index_lib(index, name, id); place.lib != PROFILE_NONE;
+         place.lib = index->next[place.lib]) {
         place.svma = index->profile->libs[place.lib].base_svma + start;
         place.symbol = capture_index_symbol(index, place.lib, place.svma);
         if (place.symbol != PROFILE_NONE)

@@ -24,8 +24,8 @@ static uint32_t lib_with_file(const struct request_context *context, const char 
                               const char *id, uint64_t offset, const char *file)
 {
     const struct capture_index *index = context->index;
-    uint32_t lib = capture_index_lib(index, 0, name, id);
-    for (; lib != PROFILE_NONE; lib = capture_index_lib(index, lib + 1, name, id)) {
+    uint32_t lib = capture_index_lib(index, name, id);
+    for (; lib != PROFILE_NONE; lib = index->next[lib]) {
         uint64_t svma = index->profile->libs[lib].base_svma + offset;
         if (has_file(index->profile, capture_index_address(index, lib, svma), file))
             break;

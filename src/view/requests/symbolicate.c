@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REPLY_BYTES_MAX = 40 << 20, LIBS_MAX = 4096 };
+/* Steps: libs compared. A capture may have any number of libs of one name and id. */
+enum { REPLY_BYTES_MAX = 40 << 20, LIBS_MAX = 4096, STEPS_MAX = 1 << 20 };
 
 struct module {            /* of a job's memory map */
     const char *name, *id; /* NULL: malformed */
@@ -21,6 +22,7 @@ struct job {
     const struct request_context *context;
     struct module *modules;
     size_t module_count;
+    size_t *steps; /* of the request */
 };
 
 static int read_modules(struct job *job, const struct json_object *map)
@@ -33,9 +35,9 @@ static int read_modules(struct job *job, const struct json_object *map)
         struct module *module = &job->modules[i];
         module->name = is_pair ? element_string(pair, 0) : NULL;
         module->id = is_pair ? element_string(pair, 1) : NULL;
-        module->first_lib = module->name && module->id ? capture_index_lib(job->context->index, 0,
-                                                                           module->name, module->id)
-                                                       : PROFILE_NONE;
+        module->first_lib = module->name && module->id
+                                ? capture_index_lib(job->context->index, module->name, module->id)
+                                : PROFILE_NONE;
     }
     return job->modules ? 0 : -ENOMEM;
 }
@@ -53,8 +55,8 @@ static const struct profile_address *find(const struct job *job, const struct mo
 {
     const struct capture_index *index = job->context->index;
     const struct profile_address *found = NULL;
-    for (uint32_t lib = module->first_lib; lib != PROFILE_NONE && !found;
-         lib = capture_index_lib(index, lib + 1, module->name, module->id))
+    for (uint32_t lib = module->first_lib; lib != PROFILE_NONE && !found && *job->steps < STEPS_MAX;
+         lib = index->next[lib], ++*job->steps)
         found = capture_index_address(index, lib, index->profile->libs[lib].base_svma + offset);
     return found;
 }
@@ -150,11 +152,11 @@ static void append_found(const struct job *job, struct buffer *out)
 }
 
 static int append_job(const struct request_context *context, const struct json_object *request,
-                      struct buffer *out, struct error *error)
+                      size_t *steps, struct buffer *out, struct error *error)
 {
     const struct json_object *map = field_array(request, "memoryMap");
     const struct json_object *stacks = field_array(request, "stacks");
-    struct job job = {.context = context};
+    struct job job = {.context = context, .steps = steps};
     if (!map || !stacks || element_count(map) > LIBS_MAX)
         return error_set(error, -EINVAL, "a job has no memory map or no stacks");
     if (read_modules(&job, map) != 0)
@@ -171,6 +173,7 @@ int symbolicate_answer(const struct request_context *context, const struct json_
                        struct buffer *out, struct error *error)
 {
     const struct json_object *jobs = field_array(request, "jobs");
+    size_t steps = 0;
     int err = 0;
     if (!jobs)
         return error_set(error, -EINVAL, "the request has no jobs");
@@ -178,10 +181,12 @@ int symbolicate_answer(const struct request_context *context, const struct json_
     json_key(out, "results");
     json_open(out, '[');
     for (size_t i = 0; i < element_count(jobs) && err == 0; i++)
-        err = append_job(context, element(jobs, i), out, error);
+        err = append_job(context, element(jobs, i), &steps, out, error);
     json_close(out, ']');
     json_close(out, '}');
     if (err == 0 && out->size >= REPLY_BYTES_MAX)
         err = error_set(error, -EFBIG, "the reply would be larger than 40 MiB");
+    if (err == 0 && steps >= STEPS_MAX)
+        err = error_set(error, -EFBIG, "too many modules have the same name and id");
     return err;
 }
