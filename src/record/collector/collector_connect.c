@@ -18,6 +18,7 @@ static void connect_samples(struct collector *collector)
                                                 .list = &collector->written_frames,
                                                 .summary = config->summary,
                                                 .round = round,
+                                                .mappings = &collector->mappings,
                                                 .main_row = event_list_main_row(config->options),
                                                 .period_ns = period_ns};
     collector->pending = (struct pending_stacks){
@@ -44,10 +45,12 @@ static void connect_samples(struct collector *collector)
                                                 .pending = &collector->pending,
                                                 .samples = &collector->samples,
                                                 .round = round};
+    collector->mappings = (struct deferred_mappings){
+        .file = config->writer, .summary = config->summary, .round = round};
     collector->maps = (struct process_maps){.processes = &collector->processes,
                                             .pending = &collector->pending,
                                             .compiler = config->compiler,
-                                            .file = config->writer,
+                                            .deferred = &collector->mappings,
                                             .summary = config->summary,
                                             .round = round};
 }

@@ -57,6 +57,7 @@ struct collector {
     struct pending_stacks pending;
     struct kernel_samples kernel;
     struct drain drain;
+    struct deferred_mappings mappings;
     struct process_maps maps;
     struct untracked_threads untracked_threads;
     struct sampling_gaps gaps;

@@ -91,6 +91,7 @@ struct process {
     struct proc_maps first_mappings; /* as read in the handshake; moved into the first request */
     struct process_map *map;         /* NULL until the first one arrives */
     uint64_t mapped_ns;              /* no record is dated earlier */
+    bool has_unmapped_frames;        /* in the file, since the latest map */
     uint64_t synthetic_since_ns[SYNTHETICS]; /* synthetic frames in the file, see task_records.h */
     uint64_t unmapped_ns;      /* first thread end written before the first map; 0: none */
     uint64_t map_generation;   /* of the latest published map */

@@ -143,7 +143,7 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
 
 /* misses of the summary: CPU samples that the sampler could not finish itself. */
 static enum outcome finish_copy(struct pending_stacks *pending, const struct raw_sample *raw,
-                                const struct process_map *map, enum patience patience)
+                                struct process_map *map, enum patience patience)
 {
     struct stack_copy from;
     if (!stack_copy_parse(&from, raw->record, raw->bytes)) {
@@ -201,7 +201,7 @@ static uint16_t kind_of(const struct raw_sample *raw)
 
 /* WAITS_NO_LONGER writes every sample: frames without CFI or map end the stack. */
 static enum outcome finish(struct pending_stacks *pending, const struct raw_sample *raw,
-                           const struct process_map *map, enum patience patience)
+                           struct process_map *map, enum patience patience)
 {
     uint16_t kind = kind_of(raw);
     if (kind == RECORD_COPY)

@@ -143,7 +143,7 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
 /* With -e, CPU samples enter the account but not the file: the file has the samples of the main
  * row. */
 static void write_and_account(struct sample_writer *writer, struct process *process,
-                              const struct perfdata_sample *sample)
+                              struct process_map *map, const struct perfdata_sample *sample)
 {
     bool is_cpu = sample->event == RECORD_EVENT_CPU;
     if (writer->round->is_quiet)
@@ -152,6 +152,8 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
         if (!record_are_user_frames(sample->frames, (uint32_t)sample->frame_count))
             task_map_synthetic(writer->file, process, sample->frames, sample->frame_count,
                                sample->time_ns);
+        if (writer->mappings)
+            deferred_mappings_write_used(writer->mappings, process, map, sample);
         perfdata_write_sample(writer->file, sample);
     }
     if (!is_cpu)
@@ -223,7 +225,7 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         .kernel_count = sample.kernel_count,
         .copy = sample.frame_count ? sample.copy : NULL,
     };
-    write_and_account(writer, sample.process, &record);
+    write_and_account(writer, sample.process, sample.map, &record);
 }
 
 /* Time before the first and after the last sample; longer ends are not expected and stay
@@ -249,7 +251,7 @@ void sample_write_synthetic(struct sample_writer *writer, struct process *proces
         .frames = &frame,
         .frame_count = 1,
     };
-    write_and_account(writer, process, &record);
+    write_and_account(writer, process, process->map, &record);
     if (kind == SYNTHETIC_EXEC || kind == SYNTHETIC_BETWEEN || kind == SYNTHETIC_EXIT)
         count_end(writer, weight_ns, process_periods_ns(process, writer->period_ns));
 }
@@ -268,7 +270,7 @@ void sample_write_thread_end(struct sample_writer *writer, struct process *proce
         .frames = frames,
         .frame_count = process->thread_root_avmas[0] ? 2 + THREAD_ROOT_FRAMES : 2,
     };
-    write_and_account(writer, process, &record);
+    write_and_account(writer, process, process->map, &record);
     count_end(writer, weight_ns, writer->period_ns);
 }
 
@@ -287,7 +289,7 @@ static enum record_cut cut_of(uint32_t end)
 }
 
 void sample_write_record(struct sample_writer *writer, const struct raw_sample *raw,
-                         const struct process_map *map)
+                         struct process_map *map)
 {
     struct record_header header;
     struct record_stack stack;

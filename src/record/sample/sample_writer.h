@@ -6,7 +6,7 @@
 #pragma once
 
 #include "perfdata/writer.h"
-#include "record/tables/maps/process_map.h"
+#include "record/tables/maps/deferred_mappings.h"
 #include "record/jit/jit_frames.h"
 #include "record/process/process_table.h"
 #include "record/round.h"
@@ -29,8 +29,9 @@ struct sample_writer {
     struct perfdata_writer *file;
     struct frame_list *list; /* of the latest sample */
     struct record_summary *summary;
-    const struct round *round; /* in quiet rounds nothing is written */
-    uint32_t main_row;         /* of the samples in the summary; not CPU time: it is not recorded */
+    const struct round *round;          /* in quiet rounds nothing is written */
+    struct deferred_mappings *mappings; /* NULL: mappings are in the file before samples */
+    uint32_t main_row; /* of the samples in the summary; not CPU time: it is not recorded */
     uint64_t period_ns;
     struct jit_frames jit;
 };
@@ -56,7 +57,7 @@ struct raw_sample {
 /* A sample with a walked stack. */
 struct walked_sample {
     struct process *process;
-    const struct process_map *map; /* at the time of the sample; NULL: unknown */
+    struct process_map *map; /* at the time of the sample; NULL: unknown */
     pid_t tid;
     uint64_t time_ns;
     enum record_event event;
@@ -82,7 +83,7 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *samp
 
 /* A RECORD_STACK or RECORD_CHECK. */
 void sample_write_record(struct sample_writer *writer, const struct raw_sample *raw,
-                         const struct process_map *map);
+                         struct process_map *map);
 
 /* CPU time without a stack: a single synthetic frame. No sample for a weight of 0. */
 void sample_write_synthetic(struct sample_writer *writer, struct process *process, pid_t tid,

@@ -16,6 +16,8 @@ struct process_mapping {
     bool awaits_file;            /* put off for lack of time: reading_time.h */
     struct known_module *module; /* NULL: not of an ELF file, as JIT code, or no memory */
     const char *path;            /* of map_path.h */
+    uint64_t since_ns;           /* its record may be dated so early, */
+    uint64_t written_ns;         /* and is dated so; 0: deferred, see deferred_mappings.h */
 };
 
 struct process_map {
@@ -24,6 +26,7 @@ struct process_map {
     uint64_t read_ns; /* no mapping is older */
     uint32_t unload_count;
     bool is_gone;                     /* the mappings could not be read */
+    bool is_deferred;                 /* mappings enter the file with samples inside */
     uint32_t users;                   /* the process, and samples pending for CFI */
     uint32_t described_count;         /* mappings with published rows */
     struct process_mapping *mappings; /* sorted by address */

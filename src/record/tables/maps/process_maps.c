@@ -13,10 +13,7 @@
 #include "base/containers/array.h"
 #include "record/tables/maps/map_path.h"
 #include "record/tables/maps/map_request.h"
-#include "record/tables/maps/mapping_record.h"
 #include "wire/atomic.h"
-
-#include <string.h>
 
 #define PAUSE_MIN_NS 5000000
 #define PAUSE_MAX_NS 1000000000
@@ -66,15 +63,6 @@ bool process_maps_inherit(const struct process *parent, struct proc_maps *mappin
     return mappings->count > 0;
 }
 
-static bool had_mapping(const struct process_map *old, const struct process_mapping *mapping)
-{
-    const struct process_mapping *same = old ? process_map_find(old, mapping->start_avma) : NULL;
-    return same && same->start_avma == mapping->start_avma && same->end_avma == mapping->end_avma &&
-           same->file_offset == mapping->file_offset && same->device == mapping->device &&
-           same->inode == mapping->inode && strcmp(same->path, mapping->path) == 0 &&
-           (same->module || !mapping->module); /* else with the build-id of a file put off */
-}
-
 /* The time of a mapping is unknown: the mapping is dated before the first sample pending for the
  * map. The first map was read at the start of the program; samples since the last round are
  * pending for this map. */
@@ -89,24 +77,12 @@ static uint64_t date_ns(const struct process_maps *maps, const struct process *p
 }
 
 static bool write_new_mappings(struct process_maps *maps, struct process *process,
-                               const struct process_map *map)
+                               struct process_map *map)
 {
-    const struct process_map *old = process->map;
     uint64_t time_ns = date_ns(maps, process, map);
-    if (!old)
+    if (!process->map)
         process->mapped_ns = time_ns;
-    bool found = false;
-    for (size_t i = 0; i < map->count; i++) {
-        if (had_mapping(old, &map->mappings[i]))
-            continue;
-        found = true;
-        if (mapping_room_take(&process->mapping_room, &maps->room, strlen(map->mappings[i].path),
-                              maps->round->now_ns))
-            mapping_record_write(maps->file, process->pid, &map->mappings[i], time_ns);
-        else
-            maps->summary->mappings_left_out++;
-    }
-    return found;
+    return deferred_mappings_add(maps->deferred, process, map, time_ns);
 }
 
 /* Limits the reads of mappings for a program with repeated jumps into unmapped code: each read

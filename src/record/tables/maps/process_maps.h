@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finished maps of the compiler: new mappings enter the file, the process gets the map, and its
- * sampler the list of modules with usable rows.
+ * Finished maps of the compiler: new mappings enter the file or are deferred, the process gets the
+ * map, and its sampler the list of modules with usable rows.
  *
  *     map_request ─▶ compiler thread ─▶ process_maps_take() ─▶ MMAP2 records; map of the sampler
  */
 #pragma once
 
 #include "record/tables/compiler.h"
+#include "record/tables/maps/deferred_mappings.h"
 #include "record/sample/pending_stacks.h"
 #include "record/process/process_table.h"
 
@@ -18,11 +19,10 @@ struct process_maps {
     struct process_table *processes;
     struct pending_stacks *pending;
     struct compiler *compiler;
-    struct perfdata_writer *file;
+    struct deferred_mappings *deferred;
     struct record_summary *summary;
     const struct round *round;
-    struct mapping_room room; /* of all processes together */
-    uint32_t modules_read;    /* compiler_modules_read() at the last call */
+    uint32_t modules_read; /* compiler_modules_read() at the last call */
 };
 
 /* Takes a finished map over. Samples older than the map must be in pending_stacks already. */
