@@ -124,10 +124,11 @@ struct perfdata_sample {
      * as IP. */
     const struct perfdata_stack_copy *copy;
 };
-/* 56 bytes and 8 per frame (IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 8 more in a
- * file with several events (IDENTIFIER), 8 more with kernel frames (another marker), 16 more with a
- * leaf (a marker), 16 more with an object (ADDR, WEIGHT). A record holds 8184 frames, kernel frames
- * and markers included, 8183 with IDENTIFIER; of longer stacks the innermost frames are kept. */
+/* 48 bytes and 8 per frame (IP, TID, TIME, PERIOD, CALLCHAIN), 8 more in a file with several events
+ * (IDENTIFIER), 16 more with kernel frames (two markers), 8 more with a leaf (16 with kernel
+ * frames, for a marker), 16 more with an object (ADDR, WEIGHT). A record holds 8185 frames, kernel
+ * frames and markers included, 8184 with IDENTIFIER; of longer stacks the innermost frames are
+ * kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 /* Marks a round: records before the mark are older than all records after the next mark, which

@@ -28,27 +28,30 @@ static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
 /* Words of a callchain besides its user frames: leaf, kernel frames, markers. */
 static size_t inner_words(const struct perfdata_sample *sample, bool has_frames)
 {
-    size_t leaf_words = sample->leaf ? 2 : 0;
-    size_t kernel_words = sample->kernel_count ? sample->kernel_count + 1 : 0;
-    return leaf_words + kernel_words + (has_frames && (kernel_words || !leaf_words));
+    size_t leaf_words = sample->leaf ? 1 : 0;
+    if (sample->kernel_count == 0)
+        return leaf_words;
+    return 2 * leaf_words + 1 + sample->kernel_count + has_frames;
 }
 
-/* Each part behind the marker of its side:
+/* Without kernel frames, the sample's own mode holds for all frames:
  *
- *     [USER leaf] [KERNEL kernel frames] USER frames
+ *     [leaf] frames
+ *     [USER leaf] KERNEL kernel frames USER frames
  */
 static void put_callchain(struct buffer *out, const struct perfdata_sample *sample,
                           size_t frame_count)
 {
-    if (sample->leaf) {
+    const bool has_markers = sample->kernel_count > 0;
+    if (sample->leaf && has_markers)
         buffer_u64(out, PERFDATA_CONTEXT_USER);
+    if (sample->leaf)
         buffer_u64(out, sample->leaf);
-    }
-    if (sample->kernel_count) {
+    if (has_markers) {
         buffer_u64(out, PERFDATA_CONTEXT_KERNEL);
         buffer_u64s(out, sample->kernel_frames, sample->kernel_count);
     }
-    if (frame_count && (sample->kernel_count || !sample->leaf))
+    if (frame_count && has_markers)
         buffer_u64(out, PERFDATA_CONTEXT_USER);
     buffer_u64s(out, sample->frames, frame_count);
 }

@@ -15,20 +15,17 @@ static void every_record_comes_back(void **state)
     struct perfdata_reader *reader = open_reader(fd);
     char *text = print_events(reader);
     assert_string_equal(
-        text,
-        "round\n"
-        "comm 100/100 @0 serve exec\n"
-        "map 100/100 @0 400000+10000 from 1000 prot 5 /opt/app/serve "
-        "deadbeef05060708090a0b0c0d0e0f1011121314\n"
-        "sample #0 100/100 @5000000100 ip 400123 period 1000 cpu -1 chain fffffffffffffe00 400123 "
-        "400456 400789\n"
-        "sample #0 100/100 @5000000101 ip 400123 period 2000 cpu -1 chain fffffffffffffe00 400123 "
-        "400456\n"
-        "sample #0 100/101 @5000000102 ip 400123 period 3000 cpu -1 chain fffffffffffffe00 "
-        "400123\n"
-        "round\n"
-        "fork 101/101 of 100/100 @5000000300\n"
-        "exit 101/101 of 100/100 @5000000300\n");
+        text, "round\n"
+              "comm 100/100 @0 serve exec\n"
+              "map 100/100 @0 400000+10000 from 1000 prot 5 /opt/app/serve "
+              "deadbeef05060708090a0b0c0d0e0f1011121314\n"
+              "sample #0 100/100 @5000000100 ip 400123 period 1000 cpu -1 chain 400123 400456 "
+              "400789\n"
+              "sample #0 100/100 @5000000101 ip 400123 period 2000 cpu -1 chain 400123 400456\n"
+              "sample #0 100/101 @5000000102 ip 400123 period 3000 cpu -1 chain 400123\n"
+              "round\n"
+              "fork 101/101 of 100/100 @5000000300\n"
+              "exit 101/101 of 100/100 @5000000300\n");
     assert_null(perfdata_damage(reader));
 
     perfdata_rewind(reader);
@@ -151,11 +148,11 @@ static void check_sample_bytes(const struct perfdata_config *config, size_t fixe
     close(fd);
 }
 
-static void a_sample_costs_56_bytes_and_8_a_frame(void **state)
+static void a_sample_costs_48_bytes_and_8_a_frame(void **state)
 {
     (void)state;
     const struct perfdata_config config = capture_config();
-    check_sample_bytes(&config, 56);
+    check_sample_bytes(&config, 48);
 }
 
 static void one_of_several_events_costs_8_bytes_more(void **state)
@@ -163,13 +160,13 @@ static void one_of_several_events_costs_8_bytes_more(void **state)
     (void)state;
     struct perfdata_config config = capture_config();
     config.events[1] = (struct perfdata_event_row){.name = "off-cpu", .unit = "ns"};
-    check_sample_bytes(&config, 64);
+    check_sample_bytes(&config, 56);
 }
 
 static void of_too_many_frames_the_innermost_are_kept(void **state)
 {
     (void)state;
-    enum { FRAMES = 10000, FRAMES_IN_A_RECORD = (65528 - 56) / 8 };
+    enum { FRAMES = 10000, FRAMES_IN_A_RECORD = (65528 - 48) / 8 };
     static uint64_t frames[FRAMES];
     for (size_t i = 0; i < FRAMES; i++)
         frames[i] = 0x1000 + i;
@@ -187,8 +184,8 @@ static void of_too_many_frames_the_innermost_are_kept(void **state)
     assert_int_equal(perfdata_next(reader, &event), 1);
     assert_int_equal(event.kind, PERFDATA_ROUND);
     assert_int_equal(perfdata_next(reader, &event), 1);
-    assert_int_equal(event.callchain_count, 1 + FRAMES_IN_A_RECORD);
-    assert_memory_equal(event.callchain + 1, frames, 8 * FRAMES_IN_A_RECORD);
+    assert_int_equal(event.callchain_count, FRAMES_IN_A_RECORD);
+    assert_memory_equal(event.callchain, frames, 8 * FRAMES_IN_A_RECORD);
     assert_int_equal(perfdata_next(reader, &event), 0);
     assert_null(perfdata_damage(reader));
     perfdata_reader_close(reader);
@@ -334,17 +331,17 @@ static void a_large_recording_keeps_every_sample(void **state)
         }
         assert_int_equal(event.tid, seen);
         assert_int_equal(event.period, seen);
-        assert_int_equal(event.callchain_count, 2 + seen % FRAMES);
+        assert_int_equal(event.callchain_count, 1 + seen % FRAMES);
         assert_int_equal(event.callchain[event.callchain_count - 1], seen * FRAMES + seen % FRAMES);
         seen++;
     }
     assert_int_equal(seen, SAMPLES);
-    assert_int_equal(held.callchain_count, 2 + HELD % FRAMES);
-    assert_int_equal(held.callchain[1 + HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
+    assert_int_equal(held.callchain_count, 1 + HELD % FRAMES);
+    assert_int_equal(held.callchain[HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
     perfdata_decode(reader, &held.record, &event);
     assert_int_equal(event.tid, HELD);
     assert_int_equal(event.period, HELD);
-    assert_int_equal(event.callchain[1 + HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
+    assert_int_equal(event.callchain[HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
     perfdata_release(&held.record);
     perfdata_reader_close(reader);
     close(fd);
@@ -409,7 +406,7 @@ int main(void)
         cmocka_unit_test(facts_come_back),
         cmocka_unit_test(the_command_line_can_be_left_out),
         cmocka_unit_test(private_features_come_back),
-        cmocka_unit_test(a_sample_costs_56_bytes_and_8_a_frame),
+        cmocka_unit_test(a_sample_costs_48_bytes_and_8_a_frame),
         cmocka_unit_test(one_of_several_events_costs_8_bytes_more),
         cmocka_unit_test(of_too_many_frames_the_innermost_are_kept),
         cmocka_unit_test(names_of_any_length_are_padded_and_cut),

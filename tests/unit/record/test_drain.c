@@ -224,7 +224,7 @@ static size_t read_samples(struct perfdata_event *last)
     while (perfdata_next(reader, &event) > 0)
         if (event.kind == PERFDATA_SAMPLE) {
             *last = event;
-            last->ip = event.callchain[1];
+            last->ip = event.callchain[0];
             count++;
         }
     perfdata_reader_close(reader);
