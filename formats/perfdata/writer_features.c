@@ -34,10 +34,10 @@ static void add_feature(struct feature_list *list, unsigned bit, size_t start)
     buffer_zeros(&list->payloads, -list->payloads.size & 7u);
 }
 
-/* perf pads strings to 64 bytes. */
+/* perf pads strings to 64 bytes; readers go by the size. */
 static void put_string(struct buffer *out, const char *text)
 {
-    size_t length = strlen(text), padded = length / 64 * 64 + 64;
+    size_t length = strlen(text), padded = length / 8 * 8 + 8;
     buffer_u32(out, (uint32_t)padded);
     buffer_append(out, text, length);
     buffer_zeros(out, padded - length);
