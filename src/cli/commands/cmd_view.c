@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/cmd_view.h"
 
+#include "base/heap.h"
 #include "cli/commands/commands.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/input_command.h"
@@ -79,6 +80,7 @@ static int load_and_serve(struct request *request, struct view *view, struct err
                          filter_is_empty(&request->input.from.filter) ? ""
                                                                       : " in the selected part");
     }
+    heap_give_back();
     (void)stat(inputs_first(&request->input.inputs), &capture);
     const struct view_capture served = {.profile = profile,
                                         .name = label.text,

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY_STACKS = 1 << 16 };
+
 static bool is_about_names(const char *key)
 {
     return strcmp(key, "no_names") == 0 || strcmp(key, "sandbox") == 0;
@@ -50,9 +52,13 @@ static int load_and_resolve(struct profile **out, const char *path,
     return err;
 }
 
-/* Free memory is returned to the kernel only before a fork of symbolizer processes. Without a fork,
- * page faults on reuse would take a tenth of the time (capture of a compiler with copied stacks).
- * */
+/* Of large profiles alone: page faults on reuse take 2 to 6 % of the time of small conversions. */
+static void give_back(const struct profile *profile)
+{
+    if (profile->stack_count >= MANY_STACKS)
+        heap_give_back();
+}
+
 int symbolized_load_silent(struct profile **out, const char *path,
                            const struct convert_options *options, struct error *error)
 {
@@ -62,7 +68,8 @@ int symbolized_load_silent(struct profile **out, const char *path,
     progress_start();
     memory_limit_begin(path, watched.memory_bytes);
     int err = load_and_resolve(out, path, &watched, error);
-    heap_give_back();
+    if (!err)
+        give_back(*out);
     progress_end();
     return err;
 }

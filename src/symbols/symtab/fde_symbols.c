@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The kernel maps 16 pages around each touched byte of a compiler's 3 MB of tables. */
-enum { LET_GO_LOOKUPS = 1024 };
+enum { LET_GO_LOOKUPS = 8192 };
 
 /* The name in glibc and musl, in the debug symbols only. */
 static const char restorer[] = "__restore_rt";

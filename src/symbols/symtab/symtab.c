@@ -25,8 +25,8 @@
 
 enum { NO_SYMBOL = UINT32_MAX };
 
-/* A quarter of a megabyte of the file. */
-enum { LET_GO_SYMBOLS = (1 << 18) / sizeof(Elf64_Sym) };
+/* A megabyte of the file. Each time, pages with names are mapped again. */
+enum { LET_GO_SYMBOLS = (1 << 20) / sizeof(Elf64_Sym) };
 
 int symtab_init(struct symtab *symtab, const uint64_t *needed, size_t count)
 {
