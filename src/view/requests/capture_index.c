@@ -23,6 +23,7 @@ static int link_libs(struct capture_index *index)
     int err = 0;
     for (size_t i = profile->lib_count; i-- > 0 && !err;) {
         index->next[i] = PROFILE_NONE;
+        index->key[i] = INTERN_NONE;
         if (profile->libs[i].is_synthetic)
             continue;
         make_key(&key, profile_text(profile, debug_name(&profile->libs[i])), index->debug_ids[i]);
@@ -33,6 +34,7 @@ static int link_libs(struct capture_index *index)
             index->next[i] = index->first[id];
         if (!err)
             index->first[id] = (uint32_t)i;
+        index->key[i] = id;
     }
     buffer_free(&key);
     return err;
@@ -47,9 +49,10 @@ int capture_index_open(struct capture_index *index, const struct profile *profil
         .keys = intern_new(),
         .first = calloc(profile->lib_count + 1, sizeof(*index->first)),
         .next = calloc(profile->lib_count + 1, sizeof(*index->next)),
+        .key = calloc(profile->lib_count + 1, sizeof(*index->key)),
     };
-    bool has_memory =
-        index->order && index->debug_ids && index->keys && index->first && index->next;
+    bool has_memory = index->order && index->debug_ids && index->keys && index->first &&
+                      index->next && index->key;
     for (size_t i = 0; i < profile->lib_count && has_memory; i++)
         debug_id_write(&profile->libs[i], index->debug_ids[i]);
     if (has_memory && link_libs(index) == 0)
@@ -65,6 +68,7 @@ void capture_index_close(struct capture_index *index)
     intern_free(index->keys);
     free(index->first);
     free(index->next);
+    free(index->key);
     *index = (struct capture_index){0};
 }
 
@@ -97,11 +101,15 @@ const struct profile_address *capture_index_address(const struct capture_index *
     return found->lib == lib && found->svma == svma ? found : NULL;
 }
 
-uint32_t capture_index_symbol(const struct capture_index *index, uint32_t lib, uint64_t svma)
+/* One pass, however many libs share the key. */
+uint32_t capture_index_symbol(const struct capture_index *index, uint32_t lib, uint64_t start)
 {
     const struct profile *profile = index->profile;
-    for (size_t i = 0; i < profile->symbol_count; i++)
-        if (profile->symbols[i].lib == lib && profile->symbols[i].svma == svma)
+    for (size_t i = 0; i < profile->symbol_count; i++) {
+        const struct profile_symbol *symbol = &profile->symbols[i];
+        if (index->key[symbol->lib] == index->key[lib] &&
+            symbol->svma - profile->libs[symbol->lib].base_svma == start)
             return (uint32_t)i;
+    }
     return PROFILE_NONE;
 }

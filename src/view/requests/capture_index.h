@@ -18,6 +18,7 @@ struct capture_index {
     struct intern *keys;           /* of libs: debug id and name; owned */
     uint32_t *first;               /* by key: a lib; owned */
     uint32_t *next;                /* by lib: the next one of the key, or PROFILE_NONE; owned */
+    uint32_t *key;                 /* by lib; INTERN_NONE: synthetic; owned */
 };
 
 /* 0 or -ENOMEM. */
@@ -33,5 +34,6 @@ uint32_t capture_index_lib(const struct capture_index *index, const char *name,
 const struct profile_address *capture_index_address(const struct capture_index *index, uint32_t lib,
                                                     uint64_t svma);
 
-/* The symbol that starts there, as an index; PROFILE_NONE: none. */
-uint32_t capture_index_symbol(const struct capture_index *index, uint32_t lib, uint64_t svma);
+/* The symbol that starts there, `start` bytes behind the base of the lib or of another one with its
+ * name and debug id, as an index; PROFILE_NONE: none. */
+uint32_t capture_index_symbol(const struct capture_index *index, uint32_t lib, uint64_t start);

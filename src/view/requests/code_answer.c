@@ -8,25 +8,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct place {
-    uint32_t symbol; /* PROFILE_NONE: no function of the capture */
-    uint32_t lib;
-    uint64_t svma;
-};
-
-static struct place find(const struct request_context *context, const char *name, const char *id,
-                         uint64_t start)
+/* NULL: no function of the capture. */
+static const struct profile_symbol *find(const struct request_context *context, const char *name,
+                                         const char *id, uint64_t start)
 {
     const struct capture_index *index = context->index;
-    struct place place = {.symbol = PROFILE_NONE};
-    for (place.lib = capture_index_lib(index, name, id); place.lib != PROFILE_NONE;
-         place.lib = index->next[place.lib]) {
-        place.svma = index->profile->libs[place.lib].base_svma + start;
-        place.symbol = capture_index_symbol(index, place.lib, place.svma);
-        if (place.symbol != PROFILE_NONE)
-            break;
-    }
-    return place;
+    uint32_t lib = capture_index_lib(index, name, id);
+    uint32_t symbol = lib == PROFILE_NONE ? lib : capture_index_symbol(index, lib, start);
+    return symbol == PROFILE_NONE ? NULL : &index->profile->symbols[symbol];
 }
 
 static void member_hex(struct buffer *out, const char *key, uint64_t value)
@@ -51,18 +40,18 @@ static void append_instructions(const struct code *code, uint64_t svma, struct b
 }
 
 static void append_code(const struct request_context *context, const struct code *code,
-                        const struct place *place, uint64_t start, struct buffer *out)
+                        const struct profile_symbol *symbol, uint64_t start, struct buffer *out)
 {
     const struct code_line *last = code->count ? &code->lines[code->count - 1] : NULL;
     json_open(out, '{');
     member_hex(out, "startAddress", start);
-    member_hex(out, "size", last ? last->svma + last->bytes - place->svma : 0);
+    member_hex(out, "size", last ? last->svma + last->bytes - symbol->svma : 0);
     json_member_string(out, "arch", code->machine);
     json_key(out, "syntax");
     json_open(out, '[');
     json_string(out, context->is_att ? "AT&T" : "Intel");
     json_close(out, ']');
-    append_instructions(code, place->svma, out);
+    append_instructions(code, symbol->svma, out);
     json_close(out, '}');
 }
 
@@ -75,24 +64,23 @@ int code_answer(const struct request_context *context, const struct json_object 
     if (!name || !id || !field_address(request, "startAddress", &start) ||
         !field_address(request, "size", &bytes))
         return error_set(error, -EINVAL, "the request lacks a member");
-    struct place place = find(context, name, id, start);
-    if (place.symbol == PROFILE_NONE)
+    const struct profile_symbol *symbol = find(context, name, id, start);
+    if (!symbol)
         return error_set(error, -ENOENT, "no function of the capture starts at this address");
-    const struct profile_symbol *symbol = &profile->symbols[place.symbol];
     const struct code_request wanted = {.profile = profile,
                                         .options = context->options,
                                         .owner = context->owner,
-                                        .lib = place.lib,
-                                        .svma = place.svma,
+                                        .lib = symbol->lib,
+                                        .svma = symbol->svma,
                                         .bytes = symbol->bytes ? symbol->bytes : bytes,
-                                        .symbol = place.symbol,
+                                        .symbol = (uint32_t)(symbol - profile->symbols),
                                         .is_open_ended = symbol->bytes == 0,
                                         .is_att = context->is_att};
     struct code code;
     int err = code_read(&code, &wanted, error);
     if (err)
         return err;
-    append_code(context, &code, &place, start, out);
+    append_code(context, &code, symbol, start, out);
     code_free(&code);
     return 0;
 }

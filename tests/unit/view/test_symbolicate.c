@@ -2,6 +2,8 @@
 /* Names for viewers: a hostile capture has many libs of one name and id. */
 #include "view/requests/requests.h"
 
+#include "base/clock.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -60,8 +62,40 @@ static void bounds_the_work_of_a_request(void **state)
     profile_free(profile);
 }
 
+/* CPU time for a function that the capture lacks. */
+static uint64_t search_ns(const struct capture_index *index, uint32_t lib)
+{
+    const uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(capture_index_symbol(index, lib, 1), PROFILE_NONE);
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+}
+
+/* A pass over all functions for each lib would take LIBS times as long. */
+static void finds_a_function_of_equal_libs_in_one_pass(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_of_equal_libs();
+    struct capture_index index;
+    uint32_t alone = profile_lib_id(profile, "/none/alone", NULL, 0);
+    profile->libs[LIBS - 1].base_svma = 0x1000;
+    for (uint32_t i = 0; i < LIBS; i++)
+        profile_symbol_id(profile, &(struct profile_symbol){.lib = i, .svma = 0x5000});
+    assert_int_equal(capture_index_open(&index, profile), 0);
+    assert_int_equal(capture_index_symbol(&index, 0, 0x5000), 0);
+    assert_int_equal(capture_index_symbol(&index, 0, 0x4000), LIBS - 1);
+    assert_int_equal(capture_index_symbol(&index, alone, 0x5000), PROFILE_NONE);
+    uint64_t alone_ns = search_ns(&index, alone), equal_ns = search_ns(&index, 0);
+    assert_true(equal_ns < LIBS / 20 * alone_ns);
+    capture_index_close(&index);
+    profile_free(profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_the_work_of_a_request)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_the_work_of_a_request),
+        cmocka_unit_test(finds_a_function_of_equal_libs_in_one_pass),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
