@@ -222,6 +222,7 @@ static void follow(struct handshake *handshake, struct join *join, struct join_r
     join->owns_pid_fd = true;
     struct process *process = enter(handshake, join, start_ns);
     if (!process) {
+        perf_event_close(&event_before);
         turn_away(handshake, join);
         reply(request);
         return;

@@ -89,7 +89,10 @@ static int clear_range(struct process_map *map, uint64_t start_avma, uint64_t en
             cut_front(&back, end_avma);
             if (!share(&back))
                 return -E2BIG;
-            return insert_at(map, i + 1, &back);
+            int err = insert_at(map, i + 1, &back);
+            if (err)
+                release(&back);
+            return err;
         }
         i++;
     }
