@@ -132,7 +132,8 @@ static int attach_running(struct ring_source *source, const struct record_option
             err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
                                                : ring_attach(source, target, NULL, 0);
         if (pid_fd_is_reaped(pid_fds[i])) { /* the events are another process's */
-            facts = (struct target_facts){.name = "process"};
+            facts = (struct target_facts){.pid = options->targets_are_threads ? 0 : id,
+                                          .name = "process"};
             err = -ESRCH;
         }
         attached += err == 0;
