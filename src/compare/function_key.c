@@ -60,11 +60,18 @@ static size_t last_component(const char *name, size_t length)
     return dot ? (size_t)(dot - name) : 0;
 }
 
+static bool is_number(const char *text, size_t length)
+{
+    while (length > 0 && isdigit((unsigned char)text[length - 1]))
+        length--;
+    return length == 0;
+}
+
 /* One suffix, from the end: each byte of a name of many suffixes is compared once. */
 static size_t without_suffix(const char *name, size_t length)
 {
     size_t at = last_component(name, length);
-    if (at > 0 && strspn(name + at + 1, "0123456789") >= length - at - 1)
+    if (at > 0 && is_number(name + at + 1, length - at - 1))
         at = last_component(name, at);
     return at > 0 && suffix_length(name + at, length - at) == length - at ? at : length;
 }
@@ -90,7 +97,7 @@ static size_t folded_length(const char *name)
     return without_hash(name, length);
 }
 
-/* The length of "-1.2" or "_1.2" at the end of a name without suffix; 0: none. */
+/* The length of "-1.2" at the end of a name without suffix; 0: none. */
 static size_t version_length(const char *name, size_t length)
 {
     size_t at = length;
