@@ -112,10 +112,13 @@ class Blind(rec.Case):
                 self.assert_told(run, "unknown-thread", "created by clone()")
 
     def test_threads_beyond_the_limit_are_counted(self):
+        busy = self.record(rec.target("short_run"), 300, rec_options=["--engine=perf-trap"])
+        # Less than 1 where the timer of a virtual machine is late.
+        kept = busy.count("samples") / (busy.count("cpu_billed_ns") / 1e9 * 999)
         run = self.record(rec.target("crowded"), 1100, 50, 20, rec_options=["--engine=perf-trap"])
         self.assertEqual(run.count("threads"), 1101)
         self.assertEqual(run.count("threads_without_slot"), 1101 - 1024)
-        self.assertGreater(run.count("blind_ns.unknown-thread"), 0.8 * 50 * 20e6)
+        self.assertGreater(run.count("blind_ns.unknown-thread"), 0.8 * kept * 50 * 20e6)
         self.assertIn("too many threads at one time: rec records 1024 of a process", run.stderr.decode())
 
     def assert_thread_in_the_kernel(self, how, name):
