@@ -11,10 +11,9 @@
 
 struct pprof_mappings {
     const struct profile *profile;
-    uint32_t
-        main_lib;   /* PROFILE_NONE: the first mapping is the program's name, without addresses */
-    bool no_files;  /* see export.h */
-    bool *is_split; /* by lib: has named and unnamed addresses */
+    uint32_t main_lib; /* PROFILE_NONE: the first mapping has the program's name alone */
+    bool no_files;     /* see export.h */
+    bool *is_split;    /* by lib: has named and unnamed addresses */
 };
 
 /* 0 or -ENOMEM; to be closed in both cases. */

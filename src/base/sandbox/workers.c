@@ -304,11 +304,12 @@ static void start_some(struct worker_pool *pool)
 {
     const struct workers *workers = pool->workers;
     for (; pool->next_job < workers->job_count && pool->busy_count < pool->place_count;
-         pool->next_job++)
+         pool->next_job++) {
         if (workers->is_left_out && workers->is_left_out(workers->context, pool->next_job))
             continue;
-        else if (!start(pool, free_place(pool), pool->next_job))
+        if (!start(pool, free_place(pool), pool->next_job))
             workers->failed(workers->context, pool->next_job, "could not be started");
+    }
 }
 
 void workers_start(struct worker_pool *pool, const struct workers *workers)
