@@ -56,8 +56,10 @@ static size_t without_clone(const char *name, size_t length)
 /* The start of the last component, with its dot; 0: none. */
 static size_t last_component(const char *name, size_t length)
 {
-    const char *dot = memrchr(name, '.', length);
-    return dot ? (size_t)(dot - name) : 0;
+    size_t at = length;
+    while (at > 0 && name[at - 1] != '.')
+        at--;
+    return at > 0 ? at - 1 : 0;
 }
 
 static bool is_number(const char *text, size_t length)
