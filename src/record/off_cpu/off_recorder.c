@@ -81,6 +81,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     off_queue_open(&recorder->queue);
     off_loop_connect(&recorder->loop, &recorder->queue, config->interval_ns);
     recorder->loop.waits.is_quiet = config->is_quiet;
+    recorder->loop.records.reach = config->reach;
     recorder->loop.poll.has_children = config->reach == REACH_CHILDREN;
     off_ends_open(&recorder->loop.ends);
     recorder->loop.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -128,7 +129,6 @@ int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *t
 
 int off_recorder_record_system(struct off_recorder *recorder, const char *cgroup, int cgroup_fd)
 {
-    recorder->loop.records.is_system = true;
     int err = recorder->loop.is_polled ? -EACCES
                                        : off_rings_record_system(&recorder->loop.rings, cgroup_fd);
     if (err == 0)
@@ -200,11 +200,11 @@ static bool join(struct off_recorder *recorder)
 void off_recorder_stop(struct off_recorder *recorder, struct record_summary *total)
 {
     struct record_off_cpu *summary = &total->off_cpu;
-    *summary =
-        (struct record_off_cpu){.method = recorder->loop.is_polled ? "schedstat" : "switch-records",
-                                .interval_ns = recorder->loop.pace.asked_ns,
-                                .without_kernel_threads = recorder->loop.records.is_system,
-                                .is_stuck = recorder->has_thread && !join(recorder)};
+    *summary = (struct record_off_cpu){
+        .method = recorder->loop.is_polled ? "schedstat" : "switch-records",
+        .interval_ns = recorder->loop.pace.asked_ns,
+        .without_kernel_threads = recorder->loop.records.reach == REACH_SYSTEM,
+        .is_stuck = recorder->has_thread && !join(recorder)};
     off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
     summary->samples = recorder->writer.samples;
     summary->mappings_left_out = recorder->writer.mappings_left_out;

@@ -37,7 +37,7 @@ void off_records_end_thread(struct off_records *records, struct off_thread *thre
 static struct off_thread *thread_of(struct off_records *records, const struct ring_record *record)
 {
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
-    return thread || records->is_system
+    return thread || records->reach == REACH_SYSTEM
                ? thread
                : off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_UNSEEN,
                                 record->time_ns);
@@ -71,14 +71,30 @@ static void take_switch(struct off_records *records, const struct ring_record *r
         off_waits_begin(records->waits, thread);
 }
 
+/* The kernel reports a new task to the events of its creator, whether or not the task inherits them
+ * (perf_event_task() in kernel/events/core.c). */
+static bool has_events(const struct off_records *records, const struct ring_record *fork)
+{
+    switch (records->reach) {
+    case REACH_THREAD:
+        return false;
+    case REACH_PROCESS:
+        return fork->pid == fork->parent_pid;
+    case REACH_SYSTEM:
+        return fork->parent_pid != KTHREADD;
+    default:
+        return true;
+    }
+}
+
 /* A new thread is runnable until its first IN. */
 static void take_fork(struct off_records *records, const struct ring_record *record)
 {
     struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
-    if (records->is_system && record->parent_pid == KTHREADD)
-        return;
     if (thread) /* its EXIT was lost, and the tid is in use again */
         off_records_end_thread(records, thread, record->time_ns);
+    if (!has_events(records, record))
+        return;
     thread = off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_PREEMPTED,
                             record->time_ns);
     if (!thread)

@@ -4,6 +4,7 @@
 
 #include "record/off_cpu/waits/off_waits.h"
 #include "record/perf_ring/rings/ring_record.h"
+#include "record/perf_ring/thread_events.h"
 
 #include <stdbool.h>
 
@@ -11,9 +12,9 @@ struct off_records {
     struct off_tasks *tasks;
     struct off_waits *waits;
     uint64_t switches, lost; /* numbers of records */
-    /* All tasks have records: those of the kernel too, and of tasks that have ended. Threads come
-     * from off_attach_system(), and by FORK. */
-    bool is_system;
+    /* REACH_SYSTEM: all tasks have records: those of the kernel too, and of tasks that have ended.
+     * Threads come from off_attach_system(), and by FORK. */
+    enum event_reach reach;
     const bool *is_listed; /* by processor: waits that begin there count; NULL: all; owned */
 };
 

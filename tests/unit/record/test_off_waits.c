@@ -30,7 +30,8 @@ static int set_up(void **state)
     off_queue_open(&world->queue);
     world->waits =
         (struct off_waits){.samples = {.ticks = {10 * MS, 42, 256}, .queue = &world->queue}};
-    world->records = (struct off_records){.tasks = &world->tasks, .waits = &world->waits};
+    world->records = (struct off_records){
+        .tasks = &world->tasks, .waits = &world->waits, .reach = REACH_CHILDREN};
     *state = world;
     return 0;
 }
@@ -825,7 +826,7 @@ static void an_exec_ends_the_other_threads(void **state)
 static void threads_of_the_system_come_by_fork(void **state)
 {
     struct world *world = *state;
-    world->records.is_system = true;
+    world->records.reach = REACH_SYSTEM;
     in(world, 1000 * MS);
     out(world, 1001 * MS);
     assert_int_equal(world->tasks.count, 0);
@@ -835,6 +836,36 @@ static void threads_of_the_system_come_by_fork(void **state)
         .type = PERF_RECORD_FORK, .pid = 200, .tid = 200, .parent_pid = 2, .time_ns = 1003 * MS};
     off_records_take(&world->records, &of_kernel);
     assert_int_equal(world->tasks.count, 1);
+}
+
+static void fork_of(struct world *world, pid_t pid, pid_t tid)
+{
+    const struct ring_record fork = {.type = PERF_RECORD_FORK,
+                                     .pid = (uint32_t)pid,
+                                     .tid = (uint32_t)tid,
+                                     .parent_pid = PID,
+                                     .parent_tid = PID,
+                                     .time_ns = 1000 * MS};
+    off_records_take(&world->records, &fork);
+}
+
+/* The creator's events report it, and no switch record follows: it would be runnable forever. */
+static void a_task_without_events_is_no_thread(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        enum event_reach reach;
+        size_t threads, all; /* after a thread, and a process */
+    } cases[] = {{REACH_THREAD, 0, 0}, {REACH_PROCESS, 1, 1}, {REACH_CHILDREN, 1, 2}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        world->records.reach = cases[i].reach;
+        fork_of(world, PID, TID);
+        assert_int_equal(world->tasks.count, cases[i].threads);
+        fork_of(world, 200, 200);
+        assert_int_equal(world->tasks.count, cases[i].all);
+        while (world->tasks.count > 0)
+            off_thread_remove(&world->tasks, world->tasks.threads[0]);
+    }
 }
 
 static void switch_on(struct world *world, uint32_t processor, bool is_out, uint64_t time_ns)
@@ -852,7 +883,7 @@ static void waits_count_by_the_processor_of_their_start(void **state)
 {
     struct world *world = *state;
     const bool is_listed[] = {true, false};
-    world->records.is_system = true;
+    world->records.reach = REACH_SYSTEM;
     world->records.is_listed = is_listed;
     take(world, PERF_RECORD_FORK, 0, 1000 * MS);
     switch_on(world, 0, false, 1005 * MS);
@@ -870,6 +901,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(threads_of_the_system_come_by_fork),
+        TEST(a_task_without_events_is_no_thread),
         TEST(records_lost_before_sampling_have_no_effect),
         TEST(waits_count_by_the_processor_of_their_start),
         TEST(a_long_wait_has_its_exact_length),
