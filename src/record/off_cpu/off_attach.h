@@ -2,8 +2,8 @@
 /* Begins with the threads of a running process. */
 #pragma once
 
-#include "record/off_cpu/off_records.h"
-#include "record/off_cpu/off_rings.h"
+#include "record/off_cpu/records/off_records.h"
+#include "record/off_cpu/records/off_rings.h"
 
 #include <stddef.h>
 #include <sys/types.h>

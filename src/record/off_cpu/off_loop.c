@@ -260,6 +260,7 @@ static void finish(struct off_loop *loop)
 void off_loop_run(struct off_loop *loop)
 {
     uint64_t now_ns = monotonic_ns();
+    store_release(&loop->tid, (uint32_t)gettid());
     loop->next_tick = wait_tick_from(&loop->waits.samples.ticks, now_ns);
     loop->flush_due_ns = now_ns + off_loop_window_ns(loop);
     loop->record_ns = loop->window.begin_ns = now_ns;

@@ -8,8 +8,8 @@
 #include "record/off_cpu/off_ends.h"
 #include "record/off_cpu/off_looks.h"
 #include "record/off_cpu/off_poll.h"
-#include "record/off_cpu/off_records.h"
-#include "record/off_cpu/off_rings.h"
+#include "record/off_cpu/records/off_records.h"
+#include "record/off_cpu/records/off_rings.h"
 #include "record/off_cpu/time/switch_storm.h"
 #include "record/off_cpu/time/tick_pace.h"
 
@@ -26,6 +26,7 @@ struct off_loop {
     struct off_ends ends;
     bool is_polled;    /* no switch records: the kernel refuses the events */
     uint32_t root_pid; /* atomic: of the polled tree; 0: does not run yet */
+    uint32_t tid;      /* atomic: of the thread that runs the loop; 0: does not run yet */
     int wake_fd;       /* ends the wait for work; owned by the caller */
     uint32_t stop;     /* atomic */
     uint64_t begin_ns; /* atomic: end of the delay before sampling; 0: not yet */

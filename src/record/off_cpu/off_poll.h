@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "record/off_cpu/off_records.h"
+#include "record/off_cpu/records/off_records.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "record/off_cpu/off_attach.h"
+#include "record/off_cpu/off_join.h"
 #include "record/off_cpu/off_loop.h"
 #include "record/off_cpu/off_summary.h"
 #include "record/procfs/kernel/kernel_image.h"
@@ -23,11 +24,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
-/* A look that has not returned after this time hangs in the kernel. */
-enum { STUCK_SECONDS = 2 };
+/* A look that has not returned after this time, and uses no CPU time, hangs in the kernel. */
+#define STUCK_NS UINT64_C(2000000000)
 
 struct off_recorder {
     struct off_loop loop; /* of the off-CPU thread, once that runs */
@@ -185,16 +185,14 @@ void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns)
 /* False: the thread hangs in the kernel, at the memory of a process. */
 static bool join(struct off_recorder *recorder)
 {
-    struct timespec limit;
-    int err;
-    store_release(&recorder->loop.stop, 1);
+    struct off_loop *loop = &recorder->loop;
+    bool has_ended;
+    store_release(&loop->stop, 1);
     wake(recorder);
-    do {
-        clock_gettime(CLOCK_REALTIME, &limit);
-        limit.tv_sec += STUCK_SECONDS;
-        err = pthread_timedjoin_np(recorder->thread, NULL, &limit);
-    } while (err && replace_hanging(recorder));
-    return err == 0;
+    do
+        has_ended = off_join(recorder->thread, (pid_t)load_acquire(&loop->tid), STUCK_NS);
+    while (!has_ended && replace_hanging(recorder));
+    return has_ended;
 }
 
 void off_recorder_stop(struct off_recorder *recorder, struct record_summary *total)

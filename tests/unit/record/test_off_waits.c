@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From switch records to samples: the samples of a thread add up to its waits, whatever the looks have found. */
-#include "record/off_cpu/off_records.h"
+#include "record/off_cpu/records/off_records.h"
 #include "record/off_cpu/waits/off_windows.h"
 #include "record/off_cpu/file/wait_frames.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/off_records.h"
+#include "record/off_cpu/records/off_records.h"
 
 #include "record/off_cpu/waits/off_account.h"
 #include "record/off_cpu/waits/off_windows.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/off_rings.h"
+#include "record/off_cpu/records/off_rings.h"
 
 #include "base/clock.h"
 #include "record/procfs/processors.h"

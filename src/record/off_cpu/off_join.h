@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a thread that may hang in the kernel. On a busy machine, a thread that does not hang
+ * may need long for its end: it is runnable, or uses CPU time.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Joins the thread. False: it has done nothing for the time limit, and is not joined. */
+bool off_join(pthread_t thread, pid_t tid, uint64_t limit_ns);
