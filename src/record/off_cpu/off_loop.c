@@ -90,6 +90,7 @@ static void look_at_waiting(struct off_loop *loop, uint64_t tick_ns)
 {
     struct off_waits *waits = &loop->waits;
     struct off_thread *thread;
+    off_waits_begin_tick(waits);
     for (int reads = 1; (thread = off_waits_next(waits)); reads++) {
         off_ends_watch(&loop->ends, &loop->tasks, thread->process);
         bool is_due = may_wait(thread) && !thread->look.stack;
@@ -216,7 +217,8 @@ static void run_once(struct off_loop *loop)
 static bool is_idle(const struct off_loop *loop, uint64_t now_ns, unsigned ticks)
 {
     uint64_t idle_ns = ticks * loop->waits.samples.ticks.interval_ns;
-    return !loop->is_polled && !loop->waits.to_look && now_ns - loop->record_ns > idle_ns;
+    bool has_work = loop->waits.to_look || loop->waits.of_tick;
+    return !loop->is_polled && !has_work && now_ns - loop->record_ns > idle_ns;
 }
 
 /* A record may come before the events are switched on. */
@@ -253,6 +255,7 @@ static void finish(struct off_loop *loop)
     uint64_t end_ns = read_records(loop);
     while (loop->tasks.count > 0)
         off_records_end_thread(&loop->records, loop->tasks.threads[0], end_ns);
+    off_waits_begin_tick(&loop->waits);
     while (off_waits_next(&loop->waits))
         ;
 }

@@ -39,6 +39,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct world *world = *state;
+    off_waits_begin_tick(&world->waits);
     while (off_waits_next(&world->waits))
         continue;
     off_tasks_free(&world->tasks);
@@ -89,6 +90,25 @@ static void look(struct world *world, uint64_t time_ns, uint64_t avma)
 static void flush(struct world *world, uint64_t time_ns)
 {
     off_windows_flush(&world->waits, off_thread_find(&world->tasks, TID), time_ns);
+}
+
+/* A thread that has waited again meanwhile is for the next tick. */
+static void a_tick_ends_while_its_threads_switch(void **state)
+{
+    struct world *world = *state;
+    enum { SWITCHES = 1000 };
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    for (uint64_t tick = 0; tick < 2; tick++) {
+        uint64_t looks = 0, now_ns = (1002 + tick) * MS;
+        off_waits_begin_tick(&world->waits);
+        while (looks < SWITCHES && off_waits_next(&world->waits)) {
+            in(world, now_ns + 2 * looks);
+            out(world, now_ns + 2 * looks + 1);
+            looks++;
+        }
+        assert_int_equal(looks, 1);
+    }
 }
 
 /* Weight and number of the samples with this frame next to the leaf, or, without, as the leaf. */
@@ -902,6 +922,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(threads_of_the_system_come_by_fork),
         TEST(a_task_without_events_is_no_thread),
+        TEST(a_tick_ends_while_its_threads_switch),
         TEST(records_lost_before_sampling_have_no_effect),
         TEST(waits_count_by_the_processor_of_their_start),
         TEST(a_long_wait_has_its_exact_length),

@@ -6,7 +6,6 @@
 /* The clock of the scheduler's account and that of the records differ by less. */
 enum { BACKDATED_MIN_NS = 100000 };
 
-/* A stack of threads: the newest waits are looked at first. */
 static void add_to_look(struct off_waits *waits, struct off_thread *thread)
 {
     if (thread->is_to_look || thread->is_left_out || waits->is_quiet)
@@ -16,11 +15,21 @@ static void add_to_look(struct off_waits *waits, struct off_thread *thread)
     waits->to_look = thread;
 }
 
+/* A tick that hung in the kernel has left threads behind (off_looks_give_up()). */
+void off_waits_begin_tick(struct off_waits *waits)
+{
+    struct off_thread **end = &waits->of_tick;
+    while (*end)
+        end = &(*end)->next_to_look;
+    *end = waits->to_look;
+    waits->to_look = NULL;
+}
+
 struct off_thread *off_waits_next(struct off_waits *waits)
 {
     struct off_thread *thread;
-    while ((thread = waits->to_look)) {
-        waits->to_look = thread->next_to_look;
+    while ((thread = waits->of_tick)) {
+        waits->of_tick = thread->next_to_look;
         thread->is_to_look = false;
         if (!thread->has_ended)
             return thread;

@@ -28,7 +28,8 @@ struct off_waits {
      * calls are left in this window. */
     bool (*is_runnable)(pid_t pid, pid_t tid);
     uint32_t checks_left;
-    struct off_thread *to_look; /* threads in a wait without a look */
+    struct off_thread *to_look; /* threads in a wait without a look; the newest first */
+    struct off_thread *of_tick; /* those of the present tick */
 };
 
 /* The thread waits since thread->run.since_ns. */
@@ -57,7 +58,10 @@ void off_waits_change_ticks(struct off_waits *waits, struct off_thread *thread);
 /* Sampling begins: what was before does not count. */
 void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns);
 
-/* The next thread to look at, out of the list; NULL: no more. Ended threads are freed. */
+/* A tick has the threads of the list so far: with later ones, a tick of threads that switch faster
+ * than accounts are read would never end. */
+void off_waits_begin_tick(struct off_waits *waits);
+/* The next thread of the tick, out of the list; NULL: no more. Ended threads are freed. */
 struct off_thread *off_waits_next(struct off_waits *waits);
 /* Another look is due at the next tick. */
 void off_waits_look_again(struct off_waits *waits, struct off_thread *thread);
