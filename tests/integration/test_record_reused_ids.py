@@ -7,7 +7,7 @@ import subprocess
 import rec
 
 TIMES = 12
-WORK_MS = 40
+WORK_MS, SLEEP_MS = 40, 20
 
 # In a pid namespace of its own, where a process may say which pid comes next.
 AGAIN = f"""
@@ -21,6 +21,7 @@ got = []
 def burn():
     got.append(threading.get_native_id())
     sum(range(1000000))
+    time.sleep({SLEEP_MS} / 1000)
 
 for i in range({TIMES}):
     next_is(700)
@@ -78,7 +79,7 @@ class Reused(rec.Case):
         self.need_engine(engine)
         directory = self.new_directory()
         # A shell between them: the first process of a namespace has duties that rec has not.
-        command = (f"{rec.REC} -q --threads --engine={engine} -- {PYTHON} again.py "
+        command = (f"{rec.REC} -q --threads --off-cpu --engine={engine} -- {PYTHON} again.py "
                    f"{rec.target('short_run')}; exit $?")
         with open(f"{directory}/again.py", "w", encoding="utf-8") as file:
             file.write(AGAIN)
@@ -100,6 +101,10 @@ class Reused(rec.Case):
                 threads = [thread for thread in run.info["threads"] if thread["tid"] == 800]
                 self.assertGreater(len(threads), 1)
                 self.assertEqual(len(threads), int(run.stdout))
+                for thread in threads:
+                    self.assertGreaterEqual(thread["waiting_ns"] + thread["runnable_ns"], SLEEP_MS * 1e6, thread)
+                    self.assertEqual(sum(thread[f"{kind}_ns"] for kind in ("cpu", "waiting", "runnable")),
+                                     thread["lifetime_ns"])
                 self.assert_kept_apart_in_stacks(run)
 
     def assert_kept_apart_in_stacks(self, run):

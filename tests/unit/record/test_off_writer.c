@@ -242,6 +242,52 @@ static void a_later_start_of_the_same_program_has_its_mappings(void **state)
     assert_int_equal(seen.program, 2);
 }
 
+/* The next process with the id is in the file before the last samples of the ended one. */
+static void a_pid_used_again_has_the_waits_and_mappings_of_one_process(void **state)
+{
+    struct world *world = *state;
+    const struct perfdata_task end = {.pid = PID, .tid = PID, .time_ns = 1300 * MS};
+    const struct perfdata_task next = {
+        .pid = PID, .tid = PID, .parent_pid = 1, .time_ns = 1302 * MS};
+    write_start(world, 1000 * MS);
+    put_mapping(world, 1000 * MS);
+    put_sample(world, 1001 * MS, 1000 * MS);
+    off_writer_round(&world->writer, &world->queue, 1100 * MS, false);
+    perfdata_write_exit(world->file, &end);
+    perfdata_write_fork(world->file, &next);
+    put_sample(world, 1290 * MS, 1000 * MS);
+    put_sample(world, 1301 * MS, 1301 * MS);
+    off_writer_round(&world->writer, &world->queue, 1310 * MS, false);
+    struct seen seen = read_back(world);
+    assert_int_equal(seen.samples, 3);
+    assert_int_equal(seen.sample_ns[1], 1290 * MS);
+    assert_int_equal(seen.sample_ns[2], 1302 * MS);
+    assert_int_equal(seen.waits, 2);
+    assert_int_equal(seen.program, 1);
+}
+
+/* The start in the file is 2 ms older than the kernel's: the creator was preempted before clone(). */
+static void the_start_of_an_ended_task_may_be_older_than_the_kernels(void **state)
+{
+    (void)state;
+    struct file_tasks tasks = {0};
+    file_tasks_note_start(&tasks, PID, true, 1000 * MS);
+    const struct file_task *task = file_task_find(&tasks, PID);
+    assert_int_equal(file_task_start_ns(task, 1002 * MS, 1010 * MS), 0); /* may be to come */
+    file_tasks_note_start(&tasks, PID, true, 1030 * MS);
+    file_tasks_note_end(&tasks, PID, 1025 * MS);
+    assert_int_equal(file_task_start_ns(task, 1002 * MS, 1010 * MS), 1000 * MS);
+    assert_int_equal(file_task_start_ns(task, 1024 * MS, 1025 * MS), 1030 * MS);
+    assert_int_equal(file_task_start_ns(task, 1027 * MS, 1028 * MS), 1030 * MS);
+    assert_int_equal(file_task_start_ns(task, 1032 * MS, 1040 * MS), 0);
+    for (uint64_t i = 0; i < 2 * FILE_STARTS_MAX; i++)
+        file_tasks_note_start(&tasks, PID, false, (1100 + i) * MS);
+    assert_int_equal(task->life_ns, 1030 * MS);
+    assert_int_equal(file_task_start_ns(task, 1115 * MS, 1116 * MS), 1114 * MS);
+    assert_int_equal(file_task_current_ns(task, 1110 * MS + 1), 1110 * MS);
+    file_tasks_free(&tasks);
+}
+
 static void stacks_that_end_early_have_a_mapping_of_the_mark(void **state)
 {
     struct world *world = *state;
@@ -347,6 +393,8 @@ int main(void)
         TEST(samples_from_before_an_exec_keep_their_time),
         TEST(a_later_start_of_the_same_program_has_its_mappings),
         TEST(mappings_are_bounded_for_a_process_and_for_all),
+        TEST(a_pid_used_again_has_the_waits_and_mappings_of_one_process),
+        cmocka_unit_test(the_start_of_an_ended_task_may_be_older_than_the_kernels),
         TEST(stacks_that_end_early_have_a_mapping_of_the_mark),
         cmocka_unit_test(ended_tasks_are_forgotten),
         cmocka_unit_test(every_frame_has_a_name_without_a_slash),

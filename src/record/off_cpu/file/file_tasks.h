@@ -12,13 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FILE_STARTS_MAX = 8 };
+
+struct file_start {
+    uint64_t time_ns; /* of a FORK, or COMM of an exec */
+    uint64_t end_ns;  /* of the task; 0: lives, or has a later start */
+};
+
 struct file_task {
     struct file_task *next_in_bucket;
     uint32_t tid;
-    uint64_t first_ns;      /* of the FORK; without a FORK, of the first COMM; 0: not in the file */
-    uint64_t before_ns;     /* the start before the latest one; 0: none */
-    uint64_t start_ns;      /* of the latest FORK, or COMM of an exec */
-    uint64_t end_ns;        /* 0: lives */
+    struct file_start starts[FILE_STARTS_MAX]; /* the latest ones, */
+    uint32_t start_count;                      /* and their number; 0: not in the file */
+    uint64_t life_ns;       /* of the latest FORK; without a FORK, of the first COMM */
     bool is_met;            /* has samples, and had no start then */
     uint64_t program_ns;    /* of the exec, by the kernel; 0: none was seen */
     uint64_t mapped_ns;     /* the start that the following was written for */
@@ -39,8 +45,9 @@ struct file_tasks { /* zeros: empty */
 struct file_task *file_task_find(const struct file_tasks *tasks, uint32_t tid);
 struct file_task *file_task_get(struct file_tasks *tasks, uint32_t tid);
 
-/* The start in the file of what started then, by the kernel; 0: not in the file. */
-uint64_t file_task_start_ns(const struct file_task *task, uint64_t since_ns);
+/* The start in the file of the task with this start by the kernel, alive at time_ns; 0: not in the
+ * file. */
+uint64_t file_task_start_ns(const struct file_task *task, uint64_t since_ns, uint64_t time_ns);
 
 /* The latest start in the file up to this time, or the first one; 0: none. */
 uint64_t file_task_current_ns(const struct file_task *task, uint64_t time_ns);

@@ -26,16 +26,16 @@ void off_writer_close(struct off_writer *writer)
     buffer_free(&writer->held);
 }
 
-static uint64_t start_ns(const struct off_writer *writer, pid_t id, uint64_t since_ns)
+static uint64_t start_ns(const struct off_writer *writer, const struct off_entry *entry)
 {
-    const struct file_task *task = file_task_find(&writer->tasks, (uint32_t)id);
-    return task ? file_task_start_ns(task, since_ns) : 0;
+    const struct file_task *task = file_task_find(&writer->tasks, (uint32_t)entry->tid);
+    return task ? file_task_start_ns(task, entry->since_ns, entry->time_ns) : 0;
 }
 
 static bool must_wait(const struct off_writer *writer, const struct off_entry *entry,
                       uint64_t now_ns)
 {
-    if (entry->since_ns == 0 || start_ns(writer, entry->tid, entry->since_ns))
+    if (entry->since_ns == 0 || start_ns(writer, entry))
         return false;
     return entry->time_ns + HOLD_NS > now_ns;
 }
@@ -76,13 +76,16 @@ static void write_frame(struct off_writer *writer, pid_t pid, unsigned frame, ui
 }
 
 /* The COMM of an exec drops all mappings in the reader's model: behind each start in the file, all
- * mappings of the program are written again, at the time of the start. */
+ * mappings of the program are written again, at the time of the start. A later process with the id
+ * has none of them. */
 static void follow_start(struct off_writer *writer, struct file_task *task, uint64_t start_ns)
 {
     const struct off_entry *entry;
     size_t at = 0;
     if (task->mapped_ns == start_ns)
         return;
+    if (task->mapped_ns && task->mapped_ns < task->life_ns && start_ns >= task->life_ns)
+        buffer_clear(&task->mappings);
     task->mapped_ns = start_ns;
     task->frames = 0;
     while ((entry = off_entry_next(&task->mappings, &at)))
@@ -99,7 +102,7 @@ static void take_mapping(struct off_writer *writer, const struct off_entry *entr
         writer->mappings_left_out++;
         return;
     }
-    uint64_t time_ns = file_task_start_ns(task, entry->program_ns);
+    uint64_t time_ns = file_task_start_ns(task, entry->program_ns, entry->time_ns);
     follow_start(writer, task, time_ns);
     if (entry->program_ns >= task->program_ns)
         buffer_append(&task->mappings, entry, entry->bytes);
@@ -139,7 +142,7 @@ static void meet_thread(struct off_writer *writer, const struct off_entry *entry
 {
     struct file_task *task = file_task_get(&writer->tasks, (uint32_t)entry->tid);
     char name[16];
-    if (!task || task->is_met || task->first_ns)
+    if (!task || task->is_met || task->start_count)
         return;
     task->is_met = true;
     writer->threads++;
@@ -160,7 +163,7 @@ static void meet_thread(struct off_writer *writer, const struct off_entry *entry
 static void take_sample(struct off_writer *writer, const struct off_entry *entry)
 {
     const uint64_t *frames = off_entry_content(entry);
-    uint64_t from_ns = start_ns(writer, entry->tid, entry->since_ns);
+    uint64_t from_ns = start_ns(writer, entry);
     uint64_t time_ns = entry->time_ns > from_ns ? entry->time_ns : from_ns;
     const size_t inner = 1 + (size_t)entry->sample.kernel_count;
     map_frames(writer, entry, time_ns);
