@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A thread killed or woken at the end of the recording still runs for a moment. */
-enum { END_SLACK_NS = 100000000 };
+/* A thread killed or woken at the end of the recording still runs for a moment; the command, which
+ * may have sent the signal, for longer. */
+enum { END_SLACK_NS = 100000000, LAST_NS = 1000000000 };
 
 void stuck_free(struct stuck *stuck)
 {
@@ -29,7 +30,7 @@ static bool is_at_end(const struct profile *profile, const struct profile_wait *
 {
     uint64_t end_ns = profile->threads[wait->thread].end_ns;
     end_ns = end_ns ? end_ns : profile->end_ns;
-    return !has_ended_well(profile, wait->thread) &&
+    return !has_ended_well(profile, wait->thread) && end_ns + LAST_NS >= profile->end_ns &&
            profile_wait_end(wait) + END_SLACK_NS >= end_ns;
 }
 

@@ -86,8 +86,8 @@ int stuck_log(const struct stuck *stuck, int most)
             wait_object_text(profile, stuck->waits[group->first].object);
         named += group->count;
         if (group->count > 1)
-            snprintf(others, sizeof(others), " and %s more threads",
-                     format_count(group->count - 1).text);
+            snprintf(others, sizeof(others), " and %s more thread%s",
+                     format_count(group->count - 1).text, group->count > 2 ? "s" : "");
         if (lines + 1 == most && named < stuck->at_end)
             snprintf(more, sizeof(more), "; %s more: rec report --stuck",
                      format_count(stuck->at_end - named).text);

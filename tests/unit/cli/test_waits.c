@@ -170,6 +170,27 @@ static void threads_with_long_waits_are_named_with_their_age(void **state)
     profile_free(profile);
 }
 
+/* As `sleep` in a script that a signal ends later. */
+static void a_thread_that_has_ended_long_before_does_not_wait_at_the_end(void **state)
+{
+    (void)state;
+    struct stuck stuck;
+    struct profile *profile = make(3);
+    build_wait(profile, 0, "main;[waiting: child]", 0, 7 * S);
+    build_wait(profile, 1, "main;[waiting: sleep]", 0, 6 * S);
+    build_wait(profile, 2, "main;[waiting: read]", 2 * S, 6 * S);
+    profile->threads[1].end_ns = 6 * S + 1;
+    profile->threads[2].end_ns = 8 * S + 1; /* by the signal */
+    finish(profile, 8 * S + S / 2);
+    assert_int_equal(stuck_find(&stuck, profile, 5 * S, false), 0);
+    assert_int_equal(stuck.wait_count, 3);
+    assert_int_equal(stuck.at_end, 1);
+    assert_true(stuck.groups[0].is_at_end);
+    assert_int_equal(stuck.waits[stuck.groups[0].first].wait.thread, 2);
+    stuck_free(&stuck);
+    profile_free(profile);
+}
+
 static void idle_pools_are_not_stuck(void **state)
 {
     (void)state;
@@ -219,6 +240,7 @@ int main(void)
         cmocka_unit_test(threads_that_wait_at_one_place_only_are_a_pool),
         cmocka_unit_test(threads_that_wait_for_locks_or_each_other_are_no_pool),
         cmocka_unit_test(threads_with_long_waits_are_named_with_their_age),
+        cmocka_unit_test(a_thread_that_has_ended_long_before_does_not_wait_at_the_end),
         cmocka_unit_test(idle_pools_are_not_stuck),
         cmocka_unit_test(times_of_a_thread_are_apart),
     };
