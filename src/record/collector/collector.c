@@ -181,6 +181,7 @@ static void end_processes(struct collector *collector, bool command_runs)
 void collector_stop(struct collector *collector, bool command_runs)
 {
     end_thread(collector);
+    collector->drain.is_last = true;
     outside_catch_up(&collector->outside);
     collector_look_around_now(collector);
     collector_run_round(collector);

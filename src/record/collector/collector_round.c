@@ -24,7 +24,8 @@ static void end_round(struct collector *collector)
 {
     uint64_t now_ns = collector->round.now_ns;
     struct finished_round_facts facts = {.now_ns = now_ns,
-                                         .has_pending = collector->pending.count > 0};
+                                         .has_pending = collector->pending.count > 0,
+                                         .has_left = collector->drain.has_left};
     /* Few rounds are due; only these look through the process table. */
     if (finished_round_is_due(&collector->finished_round, collector->config.writer, now_ns)) {
         facts.has_map_requests = collector_has_map_requests(collector);
@@ -200,6 +201,8 @@ uint64_t collector_next_wait_ns(struct collector *collector)
     bool has_copies = collector->config.summary->misses != collector->misses_before;
     if (has_copies)
         collector->last_copy_ns = collector->round.now_ns;
+    if (collector->drain.has_left)
+        return 0;
     const struct poll_facts facts = {
         .has_pending = collector->pending.count > 0,
         .has_stack_copies = has_copies,

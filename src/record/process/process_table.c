@@ -61,10 +61,23 @@ static void unlink_bucket(struct process_table *table, const struct process *pro
     *place = table->next_in_bucket[process->slot];
 }
 
+struct process_map *process_map_at(const struct process *process, uint64_t time_ns)
+{
+    bool is_older = process->map_before && time_ns < process->map->read_ns;
+    return is_older ? process->map_before : process->map;
+}
+
+void process_drop_map_before(struct process *process)
+{
+    process_map_release(process->map_before);
+    process->map_before = NULL;
+}
+
 /* The memory is given up with delay: unmapping costs page table work that starting processes would
  * wait for. */
 static void release(struct process_table *table, struct process *process, uint64_t now_ns)
 {
+    process_drop_map_before(process);
     process_map_release(process->map);
     proc_maps_free(&process->first_mappings);
     perf_event_close(&process->event);

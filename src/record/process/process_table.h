@@ -79,6 +79,9 @@ struct process {
     uint32_t threads;               /* in the thread table */
     uint64_t ended_threads;         /* with a last record */
     uint64_t samples, foreign_cuts; /* of these, incomplete on a stack made by the program */
+    uint64_t ring_bytes;            /* content of its rings at the start of the round, */
+    uint64_t taken_bytes;           /* and the records read in the round, see drain.c */
+    bool has_left;                  /* records wait for the next round */
 
     struct cpu_account account;
     uint64_t departed_cpu_ns; /* CPU time when is_departing was set */
@@ -90,6 +93,7 @@ struct process {
     /* Executable mappings: see process_maps.h. */
     struct proc_maps first_mappings; /* as read in the handshake; moved into the first request */
     struct process_map *map;         /* NULL until the first one arrives */
+    struct process_map *map_before;  /* of the records left when map arrived; or NULL */
     uint64_t mapped_ns;              /* no record is dated earlier */
     bool has_unmapped_frames;        /* in the file, since the latest map */
     uint64_t synthetic_since_ns[SYNTHETICS]; /* synthetic frames in the file, see task_records.h */
@@ -160,6 +164,10 @@ struct process *process_table_add(struct process_table *table, const struct proc
  * target_memory.h. */
 void process_table_remove(struct process_table *table, size_t i, uint64_t now_ns);
 void process_table_free(struct process_table *table);
+
+/* The map for a record that did not wait for a map. */
+struct process_map *process_map_at(const struct process *process, uint64_t time_ns);
+void process_drop_map_before(struct process *process);
 
 /* The pid of the child in the pid namespace of its parent. */
 static inline pid_t process_called_by(const struct process *child, const struct process *parent)

@@ -3,12 +3,18 @@
  * The rings of one round. Names have no time of their own in /proc, so the order within a thread
  * decides where they take effect in the file:
  *
- *     find new threads ─▶ FORK                      their records are read in this round
- *     kernel samples                                their time must not be in the last record, too
- *     each thread: name due? ─ ring ─ name ─ counters ─ ended: EXIT, slot free
+ *     find new threads ─▶ FORK               their records are read in this round
+ *     kernel samples                         their time must not be in the last record, too
+ *     contents of all rings                  what this round reads at most
+ *     each thread: name due? ─ ring ─ name
+ *     each thread: counters ─ ended, nothing left in the ring: EXIT, slot free
  *
- * The state of a slot is read before the ring: a slot ENDED by then gets no further records, so the
- * thread can be forgotten after this read of its ring.
+ * The state of a slot is read before the head of its ring: a slot ENDED by then gets no further
+ * records, so the thread can be forgotten if its ring is empty.
+ *
+ * Samples of all processes wait for the end of a round, and starting processes, too, so a round has
+ * ROUND_BYTES, in equal parts for the processes with records. The rings of a process with more
+ * content give the same portion each, so none of its threads falls behind the others.
  */
 #include "record/sample/drain.h"
 
@@ -24,6 +30,8 @@
 /* A record's weight may exceed the time since the start by so much: clocks of CPU time and of the
  * round are read at different moments. */
 #define WEIGHT_SLACK_NS 1000000000
+/* Eight full rings. Stacks to unwind take 10 ms for each MiB. */
+#define ROUND_BYTES (UINT64_C(4) << 20)
 
 /* The context of take_record(). */
 struct source {
@@ -45,6 +53,7 @@ void drain_close(struct drain *drain)
 void drain_begin_round(struct drain *drain)
 {
     drain->fullest_bytes = 0;
+    drain->round_bytes = 0;
 }
 
 static void count_damaged(struct drain *drain, uint32_t count)
@@ -156,20 +165,29 @@ static void take_record(void *context, const struct record_header *header, const
     }
 }
 
-/* Maps no ring without records: most short processes have none. */
-static void drain_ring(struct drain *drain, struct thread *thread)
+static bool is_empty(const struct thread *thread)
+{
+    return load_acquire(&thread->shared->control.head) == thread->reader.tail;
+}
+
+/* Maps no ring without records: most short processes have none. Returns the bytes of records. */
+static uint64_t drain_ring(struct drain *drain, struct thread *thread, uint64_t bytes_max)
 {
     struct ring ring = {.control = &thread->shared->control};
     struct source source = {drain, thread};
-    if (load_relaxed(&ring.control->head) == thread->reader.tail)
-        return;
+    const struct ring_target target = {drain->scratch, take_record, &source};
+    if (bytes_max == 0 || is_empty(thread))
+        return 0;
     ring.data = target_memory_ring(thread->process->memory, thread->slot);
-    if (!ring.data)
-        return;
-    struct ring_read read = ring_read(&thread->reader, &ring, drain->scratch, take_record, &source);
+    if (!ring.data) { /* for good: the ring stays full, and the sampler counts the loss */
+        thread->reader.tail = load_relaxed(&ring.control->head);
+        return 0;
+    }
+    struct ring_read read = ring_read(&thread->reader, &ring, bytes_max, &target);
     count_damaged(drain, read.damaged);
     if (read.bytes > drain->fullest_bytes)
         drain->fullest_bytes = read.bytes;
+    return read.taken;
 }
 
 static const enum record_loss loss_of_event[EVENT_LOSSES] = {
@@ -208,39 +226,101 @@ static void take_counters(struct drain *drain, struct thread *thread)
                                lost_ns, drain->round->now_ns);
 }
 
+/* Returns the bytes of records. */
+static uint64_t drain_thread(struct drain *drain, struct thread *thread, uint64_t bytes_max)
+{
+    /* After an exec, the name is the next program's. */
+    bool is_name_due = load_acquire(&thread->shared->slot.state) == THREAD_ACTIVE &&
+                       !thread->process->has_ended && thread_name_is_due(drain->threads, thread);
+    uint64_t taken = drain_ring(drain, thread, bytes_max);
+    if (is_name_due) /* after names with an exact time */
+        thread_refresh_name(drain->threads, thread);
+    return taken;
+}
+
 /* May forget the thread. */
-static void drain_thread(struct drain *drain, size_t i)
+static void settle_thread(struct drain *drain, size_t i)
 {
     struct thread *thread = thread_table_at(drain->threads, i);
     uint32_t state = load_acquire(&thread->shared->slot.state);
-    /* After an exec, the name is the next program's. */
-    bool is_name_due = state == THREAD_ACTIVE && !thread->process->has_ended &&
-                       thread_name_is_due(drain->threads, thread);
-    drain_ring(drain, thread);
-    if (is_name_due) /* after names with an exact time */
-        thread_refresh_name(drain->threads, thread);
     take_counters(drain, thread);
-    if (state == THREAD_ENDED || thread->process->has_ended)
+    if ((state == THREAD_ENDED && is_empty(thread)) || thread->process->has_ended)
         thread_table_forget(drain->threads, i);
 }
 
 /* New threads first, so that their records of this round are read in this round. */
-void drain_all(struct drain *drain)
+static void find_all(struct drain *drain)
 {
-    for (size_t i = 0; i < drain->processes->live_count; i++)
-        thread_table_find_new(drain->threads, process_table_at(drain->processes, i));
+    for (size_t i = 0; i < drain->processes->live_count; i++) {
+        struct process *process = process_table_at(drain->processes, i);
+        if (!process->has_left)
+            process_drop_map_before(process);
+        process->has_left = false;
+        process->ring_bytes = process->taken_bytes = 0;
+        thread_table_find_new(drain->threads, process);
+    }
     kernel_samples_take(drain->kernel); /* before the last records of threads */
-    for (size_t i = drain->threads->active_count; i-- > 0;)
-        drain_thread(drain, i);
 }
 
+/* The contents as of now: records committed during the round are of the next one. A stated content
+ * beyond a ring is none, see ring_read(). */
+static void share_out(struct drain *drain)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < drain->threads->active_count; i++) {
+        struct thread *thread = thread_table_at(drain->threads, i);
+        uint64_t bytes = load_relaxed(&thread->shared->control.head) - thread->reader.tail;
+        thread->due_bytes = bytes < SESSION_RING_BYTES ? bytes : SESSION_RING_BYTES;
+        count += thread->process->ring_bytes == 0 && bytes > 0;
+        thread->process->ring_bytes += thread->due_bytes;
+    }
+    uint64_t left = ROUND_BYTES > drain->round_bytes ? ROUND_BYTES - drain->round_bytes : 0;
+    drain->part_bytes = drain->is_last ? UINT64_MAX : left / (count ? count : 1);
+    drain->has_left = false;
+}
+
+/* Equal portions of the rings of a process with too much content. */
+static void drain_share(struct drain *drain, struct thread *thread)
+{
+    struct process *process = thread->process;
+    uint64_t taken = process->taken_bytes, part = drain->part_bytes;
+    uint64_t bytes = thread->due_bytes, left = taken < part ? part - taken : 0;
+    if (process->ring_bytes > part) {
+        uint64_t portion = bytes * part / process->ring_bytes;
+        bytes = portion > 0 || bytes == 0 ? portion : 1; /* a record */
+        drain->has_left = process->has_left = true;
+    }
+    taken = drain_thread(drain, thread, bytes < left ? bytes : left);
+    process->taken_bytes += taken;
+    drain->round_bytes += taken;
+}
+
+/* From another thread in each round: a part ends with a whole record, so the last threads of a
+ * process can have less. */
+void drain_all(struct drain *drain)
+{
+    find_all(drain);
+    share_out(drain);
+    size_t count = drain->threads->active_count;
+    for (size_t i = 0; i < count; i++)
+        drain_share(drain, thread_table_at(drain->threads, (drain->first_thread + i) % count));
+    drain->first_thread++;
+    for (size_t i = count; i-- > 0;)
+        settle_thread(drain, i);
+}
+
+/* Whole: the process ends, or its recording. */
 void drain_process(struct drain *drain, struct process *process)
 {
     thread_table_find_new(drain->threads, process);
     kernel_samples_take(drain->kernel);
-    for (size_t i = drain->threads->active_count; i-- > 0;)
-        if (thread_table_at(drain->threads, i)->process == process)
-            drain_thread(drain, i);
+    for (size_t i = drain->threads->active_count; i-- > 0;) {
+        struct thread *thread = thread_table_at(drain->threads, i);
+        if (thread->process != process)
+            continue;
+        drain_thread(drain, thread, UINT64_MAX);
+        settle_thread(drain, i);
+    }
 }
 
 /* The end of the bucket with the percentile: buckets are ranges of ticks (handler_bucket_end()). */

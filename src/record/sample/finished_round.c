@@ -22,7 +22,8 @@ void finished_round_write(struct finished_round *round, struct perfdata_writer *
     uint64_t age_ns = facts->now_ns - round->end_ns;
     if (!finished_round_is_due(round, file, facts->now_ns))
         return;
-    if (facts->has_pending || (age_ns < ROUND_MAX_NS && facts->has_map_requests))
+    bool can_wait = age_ns < ROUND_MAX_NS;
+    if (facts->has_pending || (can_wait && (facts->has_map_requests || facts->has_left)))
         return;
     perfdata_write_round(file);
     round->begin_bytes = perfdata_bytes_written(file);

@@ -22,6 +22,7 @@ struct finished_round_facts {
     uint64_t now_ns;
     bool has_pending;      /* samples wait */
     bool has_map_requests; /* mappings come within a second or not at all */
+    bool has_left;         /* records of full rings wait for the next rounds */
 };
 
 /* The file has grown for long enough, or by enough bytes. */

@@ -255,7 +255,7 @@ void pending_take(struct pending_stacks *pending, const struct raw_sample *raw)
     if (kind_of(raw) == RECORD_COPY || needs_first_map)
         keep(pending, raw);
     else
-        finish(pending, raw, process->map, WAITS_NO_LONGER);
+        finish(pending, raw, process_map_at(process, raw->time_ns), WAITS_NO_LONGER);
 }
 
 /* The present map may have another library where this sample's code lay. */

@@ -28,8 +28,8 @@ static bool copy_record(const struct ring_reader *reader, const struct ring *rin
     return header->bytes == bytes;
 }
 
-struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, uint8_t *scratch,
-                           ring_record_handler *handler, void *context)
+struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, uint64_t bytes_max,
+                           const struct ring_target *target)
 {
     struct ring_read result = {0};
     uint64_t head = load_acquire(&ring->control->head); /* all bytes before are committed */
@@ -40,16 +40,17 @@ struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, 
         result.damaged++;
     }
     result.bytes = head - reader->tail;
-    while (reader->tail != head) {
+    while (reader->tail != head && result.taken < bytes_max) {
         struct record_header header;
-        if (!copy_record(reader, ring, head, scratch, &header)) {
+        if (!copy_record(reader, ring, head, target->scratch, &header)) {
             reader->tail = head;
             result.damaged++;
             break;
         }
         reader->tail += header.bytes;
+        result.taken += header.bytes;
         if (header.kind != RECORD_PADDING)
-            handler(context, &header, scratch);
+            target->handler(target->context, &header, target->scratch);
     }
     store_release(&ring->control->tail, reader->tail); /* returns the space */
     return result;

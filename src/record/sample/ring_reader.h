@@ -24,11 +24,19 @@ typedef void ring_record_handler(void *context, const struct record_header *head
                                  const uint8_t *record);
 
 struct ring_read {
-    uint64_t bytes;   /* content of the ring */
+    uint64_t bytes;   /* content of the ring before */
+    uint64_t taken;   /* of these, in records */
     uint32_t damaged; /* times the rest was skipped */
 };
 
-/* Passes on all committed records and returns the space. scratch: SESSION_RING_BYTES, aligned to
- * 8. */
-struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, uint8_t *scratch,
-                           ring_record_handler *handler, void *context);
+/* scratch: SESSION_RING_BYTES, aligned to 8. */
+struct ring_target {
+    uint8_t *scratch;
+    ring_record_handler *handler;
+    void *context;
+};
+
+/* Passes on committed records, and returns the space. No further record begins once the records
+ * have bytes_max bytes. */
+struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, uint64_t bytes_max,
+                           const struct ring_target *target);

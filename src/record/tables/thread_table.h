@@ -23,6 +23,7 @@ struct thread {
     struct thread_memory *shared;
     pid_t tid;
     struct ring_reader reader;
+    uint64_t due_bytes; /* content of the ring at the start of the round */
     char name[16];
     uint64_t name_due_ns, name_wait_ns;
     uint64_t name_cpu_ns; /* of the process, at the last read of the name */

@@ -725,6 +725,140 @@ static void percentiles_of_the_handler_are_exact_to_a_quarter(void **state)
     assert_int_equal(drain_handler_percentile_ns(drain, 100), drain_handler_max_ns(drain));
 }
 
+/* Full rings of a hostile process; its threads have ended. */
+enum { FULL_RINGS = 32, PART_BYTES = 64 << 10 };
+
+static void fill_rings(void)
+{
+    const struct record_header header = {.bytes = PART_BYTES, .kind = 99};
+    struct process_memory *shared = at.memory.shared;
+    for (uint32_t i = 0; i < FULL_RINGS; i++) {
+        for (size_t place = 0; place < SESSION_RING_BYTES; place += PART_BYTES)
+            memcpy(shared->rings[i] + place, &header, sizeof(header));
+        shared->threads[i].slot = (struct thread_slot){.state = THREAD_ENDED, .tid = TID + i};
+        shared->threads[i].control.head = SESSION_RING_BYTES;
+    }
+    shared->process.threads_started++;
+    shared->process.threads_used = FULL_RINGS;
+}
+
+/* The bytes read so far; least: of one ring. */
+static uint64_t read_bytes(uint64_t *least)
+{
+    uint64_t sum = 0;
+    *least = UINT64_MAX;
+    for (uint32_t i = 0; i < FULL_RINGS; i++) {
+        const struct thread_memory *thread = &at.memory.shared->threads[i];
+        uint64_t bytes =
+            thread->slot.state == THREAD_FREE ? SESSION_RING_BYTES : thread->control.tail;
+        sum += bytes;
+        *least = bytes < *least ? bytes : *least;
+    }
+    return sum;
+}
+
+static void run_round(void)
+{
+    drain_begin_round(&at.collector->drain);
+    drain_all(&at.collector->drain);
+}
+
+/* Each round reads some of each ring, and no thread is forgotten before its last record. */
+static void full_rings_take_several_rounds(void **state)
+{
+    (void)state;
+    uint64_t least, before = 0, rounds = 0;
+    fill_rings();
+    do {
+        run_round();
+        uint64_t bytes = read_bytes(&least);
+        assert_in_range(bytes - before, 1, (4 << 20) + PART_BYTES);
+        before = bytes;
+        rounds++;
+        assert_true(least >= PART_BYTES);
+        assert_in_range(damaged(), bytes / PART_BYTES, bytes / PART_BYTES);
+    } while (at.collector->drain.has_left && rounds < 100);
+    assert_int_equal(before, (uint64_t)FULL_RINGS * SESSION_RING_BYTES);
+    assert_in_range(rounds, 4, 8);
+    run_round();
+    assert_int_equal(at.collector->threads.active_count, 0);
+}
+
+/* Several looks of a round, one for each map that arrives, have the limit of one. */
+static void further_looks_of_a_round_read_no_more(void **state)
+{
+    (void)state;
+    uint64_t least;
+    fill_rings();
+    run_round();
+    for (int i = 0; i < 100; i++)
+        drain_all(&at.collector->drain);
+    assert_in_range(read_bytes(&least), 1, (4 << 20) + PART_BYTES);
+}
+
+static void full_rings_of_a_process_delay_no_other_process(void **state)
+{
+    (void)state;
+    struct own_memory memory = own_memory_make();
+    const struct process process = {.pid = PID + 1,
+                                    .stated_pid = PID + 1,
+                                    .pid_fd = -1,
+                                    .memory = own_memory_mapped(&memory, &at.session),
+                                    .engine = ENGINE_PERF_TRAP};
+    process_table_add(&at.collector->processes, &process);
+    memory.shared->threads[0].slot = (struct thread_slot){.state = THREAD_ACTIVE, .tid = PID + 1};
+    memory.shared->process.threads_started = memory.shared->process.threads_used = 1;
+    at.ring = (struct ring){.control = &memory.shared->threads[0].control,
+                            .data = memory.shared->rings[0]};
+    fill_rings();
+    for (int i = 0; i < 3; i++) {
+        const struct stack_record record = good_record();
+        put(&record, sizeof(record));
+        run_round();
+        assert_int_equal(at.summary.samples, i + 1);
+        assert_true(at.collector->drain.has_left);
+    }
+    own_memory_free(&memory);
+}
+
+/* All of it in the last rounds of a recording. */
+static void the_last_round_reads_everything(void **state)
+{
+    (void)state;
+    uint64_t least;
+    fill_rings();
+    at.collector->drain.is_last = true;
+    run_round();
+    assert_int_equal(read_bytes(&least), (uint64_t)FULL_RINGS * SESSION_RING_BYTES);
+    assert_false(at.collector->drain.has_left);
+}
+
+static struct process_map *take_map(uint64_t read_ns)
+{
+    struct process_map *map = calloc(1, sizeof(*map));
+    assert_non_null(map);
+    *map = (struct process_map){.read_ns = read_ns, .users = 1};
+    process_maps_take(&at.collector->maps, map);
+    return map;
+}
+
+/* Records left when a map arrives may be of code unloaded since. */
+static void records_left_have_the_map_of_their_time(void **state)
+{
+    (void)state;
+    const struct process *process = process_table_at(&at.collector->processes, 0);
+    const struct process_map *first = take_map(1000);
+    fill_rings();
+    run_round();
+    const struct process_map *second = take_map(2000);
+    assert_ptr_equal(process_map_at(process, 1999), first);
+    assert_ptr_equal(process_map_at(process, 2000), second);
+    while (at.collector->drain.has_left)
+        run_round();
+    run_round();
+    assert_ptr_equal(process_map_at(process, 1999), second);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* Memory for threads is bounded over all processes; the first threads of each process have room. */
@@ -780,6 +914,11 @@ int main(void)
         TEST(percentiles_of_the_handler_are_exact_to_a_quarter),
         TEST(nothing_in_a_ring_can_stop_the_collector),
         TEST(many_threads_of_hostile_processes_take_no_more_memory),
+        TEST(full_rings_take_several_rounds),
+        TEST(further_looks_of_a_round_read_no_more),
+        TEST(full_rings_of_a_process_delay_no_other_process),
+        TEST(the_last_round_reads_everything),
+        TEST(records_left_have_the_map_of_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,12 +58,14 @@ static void a_round_needs_records_and_age_or_size(void **state)
     assert_true(is_written(&round, (struct finished_round_facts){.now_ns = 101 * MS}));
 }
 
-static void a_round_waits_for_samples_always_and_for_maps_up_to_a_second(void **state)
+static void a_round_waits_for_samples_always_and_for_maps_and_rings_up_to_a_second(void **state)
 {
     (void)state;
     struct finished_round round = {.begin_bytes = perfdata_bytes_written(file)};
     struct finished_round_facts facts = {.now_ns = 500 * MS, .has_map_requests = true};
     write_records(100);
+    assert_false(is_written(&round, facts));
+    facts = (struct finished_round_facts){.now_ns = 500 * MS, .has_left = true};
     assert_false(is_written(&round, facts));
     facts.now_ns = 1000 * MS;
     facts.has_pending = true;
@@ -89,7 +91,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_round_is_held_for_old_records, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_round_needs_records_and_age_or_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
-            a_round_waits_for_samples_always_and_for_maps_up_to_a_second, set_up, tear_down),
+            a_round_waits_for_samples_always_and_for_maps_and_rings_up_to_a_second, set_up,
+            tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

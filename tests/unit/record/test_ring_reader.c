@@ -46,7 +46,8 @@ static void take(void *context, const struct record_header *header, const uint8_
 
 static struct ring_read drain(void)
 {
-    struct ring_read read = ring_read(&at.reader, &at.ring, at.scratch, take, &at);
+    const struct ring_target target = {at.scratch, take, &at};
+    struct ring_read read = ring_read(&at.reader, &at.ring, UINT64_MAX, &target);
     assert_int_equal(at.control.tail, at.control.head); /* all space is returned */
     return read;
 }

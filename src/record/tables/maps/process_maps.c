@@ -184,7 +184,11 @@ void process_maps_take(struct process_maps *maps, struct process_map *map)
     process->map = map;
     if (!process->has_ended)
         publish(process, map);
-    process_map_release(before); /* from now on its modules' rows may be overwritten */
+    process_drop_map_before(process);
+    if (process->has_left)
+        process->map_before = before;
+    else
+        process_map_release(before); /* from now on its modules' rows may be overwritten */
 }
 
 void process_maps_answer(struct process_maps *maps)
