@@ -9,10 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A process that creates threads faster than events can be opened. */
 enum { PASSES_MAX = 100 };
+/* For the FORK record of a thread that appears in /proc. */
+enum { FORK_WAITS = 20 };
+#define FORK_RECORD_WAIT_NS 1000000
 
 static bool is_among(pid_t tid, const pid_t *tids, size_t count)
 {
@@ -22,39 +26,89 @@ static bool is_among(pid_t tid, const pid_t *tids, size_t count)
     return count == 0;
 }
 
-static int enter(struct off_rings *rings, struct off_tasks *tasks, struct off_waits *waits,
-                 pid_t pid, pid_t tid)
+/* FORK records show the threads that have inherited the events. */
+static void take_records(struct off_rings *rings, struct off_records *records)
+{
+    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
+    struct ring_record record;
+    nanosleep(&wait, NULL);
+    uint64_t until_ns = off_rings_look(rings);
+    while (off_rings_next(rings, until_ns, &record))
+        if (record.time_ns)
+            off_records_take(records, &record);
+}
+
+static int enter(struct off_rings *rings, struct off_records *records, pid_t pid, pid_t tid)
 {
     int err = off_rings_attach(rings, tid);
     if (err)
         return err;
-    struct off_thread *thread = off_thread_add(tasks, pid, tid, RUN_UNSEEN, monotonic_ns());
+    struct off_thread *thread =
+        off_thread_add(records->tasks, pid, tid, RUN_UNSEEN, monotonic_ns());
     if (thread)
-        off_waits_begin(waits, thread);
+        off_waits_begin(records->waits, thread);
     return thread ? 0 : -ENOMEM;
 }
 
-/* Lists the threads until a pass finds no new one. A thread that starts meanwhile inherits the
- * events of its creator, or is found by the next pass. */
-int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_waits *waits, pid_t pid,
-               const pid_t *tids, size_t tid_count)
+struct off_targets {
+    pid_t pid;
+    const pid_t *tids;
+    size_t tid_count;
+    size_t entered; /* so far */
+};
+
+static bool is_new(const struct off_records *records, const struct off_targets *targets, pid_t tid)
+{
+    return is_among(tid, targets->tids, targets->tid_count) &&
+           !off_thread_find(records->tasks, tid);
+}
+
+static bool has_new(const struct off_records *records, const struct off_targets *targets,
+                    const pid_t *list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++)
+        if (is_new(records, targets, list[i]))
+            return true;
+    return false;
+}
+
+/* A pass over the threads. Records are taken after the list is read: a thread with inherited events
+ * would get a second set of events, and two records of each switch. The kernel writes the FORK
+ * record after the thread appears in /proc, later still if the creator loses its processor. */
+static int enter_new(struct off_rings *rings, struct off_records *records,
+                     struct off_targets *targets)
 {
     char path[64];
+    size_t count = 0;
     int err = 0;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    size_t before = tasks->count, last = SIZE_MAX;
-    for (int pass = 0; pass < PASSES_MAX && err == 0 && last != tasks->count; pass++) {
-        size_t count = 0;
-        pid_t *list = proc_list(path, &count);
-        last = tasks->count;
-        for (size_t i = 0; list && i < count && err == 0; i++)
-            if (is_among(list[i], tids, tid_count) && !off_thread_find(tasks, list[i])) {
-                err = enter(rings, tasks, waits, pid, list[i]);
-                err = err == -ESRCH ? 0 : err; /* ended meanwhile */
-            }
-        free(list);
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)targets->pid);
+    pid_t *list = proc_list(path, &count);
+    for (int i = 0; targets->entered && i < FORK_WAITS && has_new(records, targets, list, count);
+         i++)
+        take_records(rings, records);
+    for (size_t i = 0; list && i < count && err == 0; i++) {
+        if (!is_new(records, targets, list[i]))
+            continue;
+        err = enter(rings, records, targets->pid, list[i]);
+        targets->entered += err == 0;
+        err = err == -ESRCH ? 0 : err; /* ended meanwhile */
     }
-    return err ? err : tasks->count > before ? 0 : -ESRCH;
+    free(list);
+    return err;
+}
+
+/* Until a pass finds no new thread. */
+int off_attach(struct off_rings *rings, struct off_records *records, pid_t pid, const pid_t *tids,
+               size_t tid_count)
+{
+    struct off_targets targets = {.pid = pid, .tids = tids, .tid_count = tid_count};
+    size_t last = SIZE_MAX;
+    int err = 0;
+    for (int pass = 0; pass < PASSES_MAX && err == 0 && last != targets.entered; pass++) {
+        last = targets.entered;
+        err = enter_new(rings, records, &targets);
+    }
+    return err ? err : targets.entered ? 0 : -ESRCH;
 }
 
 /* A line of /proc/PID/cgroup, as in cgroups(7): "ID:CONTROLLERS:/PATH", of the hierarchy that perf

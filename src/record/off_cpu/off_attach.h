@@ -11,8 +11,8 @@
 /* Opens the events of all threads of the process, or of tids, and enters the threads. New threads
  * inherit the events. 0, or the negative errno for the first refused thread; -ESRCH: no thread is
  * left. */
-int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_waits *waits, pid_t pid,
-               const pid_t *tids, size_t tid_count);
+int off_attach(struct off_rings *rings, struct off_records *records, pid_t pid, const pid_t *tids,
+               size_t tid_count);
 
 /* Enters the user threads of the system, or of a cgroup (path below the mount point; NULL: none),
  * except those of rec. */

@@ -123,8 +123,7 @@ int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *t
 {
     if (recorder->loop.is_polled)
         return -EACCES;
-    return off_attach(&recorder->loop.rings, &recorder->loop.tasks, &recorder->loop.waits, pid,
-                      tids, tid_count);
+    return off_attach(&recorder->loop.rings, &recorder->loop.records, pid, tids, tid_count);
 }
 
 int off_recorder_record_system(struct off_recorder *recorder, const char *cgroup, int cgroup_fd)
