@@ -16,8 +16,6 @@
 #include "sampler/base/own_call.h"
 #include "sampler/base/text.h"
 
-#include <fcntl.h>
-#include <stddef.h>
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD="

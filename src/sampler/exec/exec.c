@@ -8,10 +8,8 @@
 #include "sampler/exec/environ.h"
 #include "sampler/process/exit_time.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -17,8 +17,6 @@
 #include "sampler/base/text.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 #define SCRIPTS_MAX 4       /* scripts as interpreters of scripts, as in the kernel */

@@ -5,7 +5,6 @@
 #include "sampler/base/next_symbol.h"
 #include "sampler/exec/environ.h"
 #include "sampler/exec/exec.h"
-#include "sampler/exec/exec_target.h"
 #include "sampler/process/rusage.h"
 
 static bool child_takes_variables(enum exec_kind kind)

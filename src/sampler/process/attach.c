@@ -12,9 +12,6 @@
 #include "sampler/base/own_call.h"
 #include "sampler/base/text.h"
 
-#include <fcntl.h>
-#include <stddef.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define PAGE_BYTES 4096u

@@ -6,8 +6,6 @@
 #include "sampler/base/hook.h"
 #include "sampler/base/state.h"
 
-#include <signal.h>
-#include <stdbool.h>
 #include <ucontext.h>
 
 HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old);

@@ -5,9 +5,7 @@
 #include "sampler/base/own_call.h"
 #include "sampler/sample/own_signal.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <time.h>
 
 /* The rest of the given time; NULL stays NULL. */
 static const struct timespec *remaining(const struct timespec *given, int64_t start_ns,

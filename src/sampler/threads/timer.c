@@ -4,8 +4,6 @@
 #include "sampler/base/own_call.h"
 #include "sampler/sample/own_signal.h"
 
-#include <time.h>
-
 static struct itimerspec interval_setting(void)
 {
     const struct tables_header *header = &process.tables->header;
