@@ -94,6 +94,7 @@ static int open_session(struct recording *recording, struct error *error)
         .no_inherit = options->no_inherit,
         .is_quiet = options->delay_ns > 0 || options->off_cpu_only,
         .command_linker = recording->target.linker,
+        .takes_accounts = recorders_have_off_cpu(options->recorders),
         .takes_departures = options->engine == RECORD_ENGINE_AUTO && thread_events_probe() == 0,
     };
     char *sampler_path = recording->result->sampler_path;
@@ -120,6 +121,7 @@ static int open_off_cpu(struct recording *recording, struct error *error)
         .reach = options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
         .open_files = &recording->result->open_files,
         .file = recording->writer,
+        .accounts_fd = recording->session.requests_fd,
         .is_quiet = options->delay_ns > 0 || options->off_cpu_only,
         .with_kernel_stacks = !options->exclude_kernel,
         .has_kernel_image = options->kernel_stacks,

@@ -10,8 +10,8 @@
  *   │ stop                    │   │ requests of starting    │    │ waited children               │
  *   │ rows of all modules     │   │ processes: pid,         │    │ 2 module maps                 │
  *   └─────────────────────────┘   │ descriptor, inode ──────┼──▶ │ thread slots, ring controls   │
- *                                 └─────────────────────────┘    │ one ring of each thread slot  │
- *                                                                └───────────────────────────────┘
+ *                                 │ accounts of threads     │    │ one ring of each thread slot  │
+ *                                 └─────────────────────────┘    └───────────────────────────────┘
  *
  * All are memfds, sealed against growing and shrinking (truncation by one side would raise SIGBUS
  * in the other), and sparse: unused parts cost address space only. A process maps 60 MiB of tables,
@@ -61,7 +61,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 24
+#define SESSION_VERSION 25
 
 /* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
  * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
@@ -85,6 +85,7 @@
 
 #define SESSION_PROCESSES 4096u /* at one time */
 #define SESSION_REQUESTS 4096u  /* processes that start at one time */
+#define SESSION_ACCOUNTS 4096u  /* by tid; threads that end between two rounds of the launcher */
 #define SESSION_THREADS 1024u   /* of one process */
 #define SESSION_FIRST_RINGS 16u /* mapped at the start */
 #define SESSION_MODULES 1024u   /* executable mappings of one process */
@@ -120,17 +121,17 @@ struct tables_header {
     uint64_t period_ns;
     /* perf-trap: CPU time between reads of the kernel's share; 0: kernel events have it */
     uint64_t kernel_interval_ns;
-    uint64_t sig_data;     /* perf-trap: sig_data of rec's events */
-    uint64_t event_weight; /* of a sample of `event`, in the unit of the event */
-    uint32_t event;        /* perf-trap: row of the event that raises the signals; 0: CPU time */
-    uint32_t unused;
-    uint64_t stale_ticks;        /* with an older heartbeat, the launcher counts as dead */
-    uint32_t self_check_every;   /* 0: never */
-    uint32_t frames_max;         /* of a stack: 4 to RECORD_FRAMES_MAX */
-    uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
-    uint32_t no_inherit;         /* 1: only the first process is recorded */
-    uint32_t launcher_namespace; /* inode of the launcher's pid namespace */
-    uint32_t quiet;              /* 1: sampling has not begun yet */
+    uint64_t sig_data;       /* perf-trap: sig_data of rec's events */
+    uint64_t event_weight;   /* of a sample of `event`, in the unit of the event */
+    uint32_t event;          /* perf-trap: row of the event that raises the signals; 0: CPU time */
+    uint32_t takes_accounts; /* 1: threads note their accounts, see account_note */
+    uint64_t stale_ticks;    /* with an older heartbeat, the launcher counts as dead */
+    uint32_t self_check_every;                      /* 0: never */
+    uint32_t frames_max;                            /* of a stack: 4 to RECORD_FRAMES_MAX */
+    uint32_t withhold_tables;                       /* 1: every sample is copied (a test switch) */
+    uint32_t no_inherit;                            /* 1: only the first process is recorded */
+    uint32_t launcher_namespace;                    /* inode of the launcher's pid namespace */
+    uint32_t quiet;                                 /* 1: sampling has not begun yet */
     struct session_linker linkers[SESSION_LINKERS]; /* that can load the sampler */
     uint64_t heartbeat_ticks;                       /* clock of the launcher's last sign of life */
     uint32_t stop;                                  /* 1: the recording is over */
@@ -336,6 +337,16 @@ struct ring_control {
 };
 _Static_assert(sizeof(struct ring_control) == 128, "two cache lines");
 
+/* The scheduler's account of a thread, as read by the thread. Every process of the recording can
+ * write every account. */
+struct account_note {
+    uint32_t tid; /* written last; 0: none */
+    uint32_t unused;
+    uint64_t time_ns; /* CLOCK_MONOTONIC, after the read */
+    char text[48];    /* of schedstat, a line; proc(5) */
+};
+_Static_assert(sizeof(struct account_note) == 64, "one cache line each");
+
 struct requests {
     uint64_t magic;
     uint32_t version;
@@ -350,8 +361,10 @@ struct requests {
     uint64_t deserted_ticks;
     uint8_t unused2[4096 - 48];
     struct join_request requests[SESSION_REQUESTS];
+    struct account_note accounts[SESSION_ACCOUNTS]; /* number tid % SESSION_ACCOUNTS */
 };
 _Static_assert(offsetof(struct requests, requests) == 4096, "page aligned");
+_Static_assert(offsetof(struct requests, accounts) % 4096 == 0, "page aligned");
 
 struct thread_memory {
     struct thread_slot slot;

@@ -20,9 +20,49 @@ if not (child := os.fork()):
     os._exit(0)
 os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
 os.kill(busy, signal.SIGKILL)
-time.sleep(3)
+time.sleep(1.6)
 print(child, open(f"/proc/{child}/schedstat").read())
 os.waitpid(child, 0)
+"""
+
+# Children with waits in the idle class beside a busy loop, which end by exit(), by _exit() after waits for children, and
+# after the end of a thread. The parent reaps each at once. They print their accounts at the end: CPU time, time without a
+# processor, turns.
+NAPS, NAP_MS = 6, 2
+REAPED = f"""
+import os, signal, threading, time
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+if not (busy := os.fork()):
+    while True: pass
+def be(policy):
+    os.sched_setscheduler(0, policy, os.sched_param(0))
+def report(name):
+    be(os.SCHED_OTHER)
+    with open("/proc/thread-self/schedstat") as file:
+        os.write(1, f"{{name}} {{threading.get_native_id()}} {{file.read()}}".encode())
+def naps(name):
+    be(os.SCHED_IDLE)
+    for i in range({NAPS}): time.sleep({NAP_MS / 1000})
+    report(name)
+def waits():
+    be(os.SCHED_IDLE)
+    for i in range({NAPS}):
+        if not (child := os.fork()):
+            time.sleep({NAP_MS / 1000})
+            os._exit(0)
+        os.waitpid(child, 0)
+    report("_exit")
+    os._exit(0)
+def threads():
+    thread = threading.Thread(target=naps, args=("thread",))
+    thread.start()
+    thread.join()
+for action in (lambda: naps("exit"), waits, threads):
+    if not (child := os.fork()):
+        action()
+        raise SystemExit
+    os.waitpid(child, 0)
+os.kill(busy, signal.SIGKILL)
 """
 
 
@@ -35,12 +75,24 @@ class Times(waits_truth.Case):
 
     def test_late_turns_of_a_short_process_are_no_waits(self):
         """Which ends before the first tick."""
-        run = self.recorded("/usr/bin/python3", "-c", LATE_TURNS, rec_options=("--off-cpu", "--off-cpu-interval", "1s"))
+        run = self.recorded("/usr/bin/python3", "-c", LATE_TURNS, rec_options=("--off-cpu", "--off-cpu-interval", "500ms"))
         child, _, delay_ns, _ = map(int, run.stdout.split())
         thread = next(thread for thread in run.info["threads"] if thread["tid"] == child)
         self.assertGreater(delay_ns, waits_truth.MS)
         self.assertGreaterEqual(thread["runnable_ns"], 0.9 * delay_ns - waits_truth.MS)
         self.assertLessEqual(thread["runnable_ns"], 1.1 * delay_ns + waits_truth.MS)
+
+    def test_wake_ups_before_the_first_tick_are_no_waits(self):
+        """The kernel's accounts are gone at the tick."""
+        run = self.recorded("/usr/bin/python3", "-c", REAPED, rec_options=("--off-cpu", "--off-cpu-interval", "1s"))
+        reports = [line.split() for line in run.stdout.decode().splitlines()]
+        self.assertEqual([name for name, *_ in reports], ["exit", "_exit", "thread"])
+        for name, tid, _, delay_ns, _ in reports:
+            thread = next(thread for thread in run.info["threads"] if thread["tid"] == int(tid))
+            with self.subTest(name):
+                self.assertGreaterEqual(thread["runnable_ns"], int(delay_ns) - waits_truth.MS)
+                if name != "_exit":
+                    self.assertGreaterEqual(thread["waiting_ns"], (NAPS * NAP_MS - 1) * waits_truth.MS)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,7 @@ static int open_off_cpu(struct attachment *attachment, struct error *error)
         .reach = attachment->source.events.reach,
         .open_files = &attachment->result->open_files,
         .file = attachment->writer,
+        .accounts_fd = -1,
         .is_quiet = true,
         .with_kernel_stacks = !options->exclude_kernel,
         .has_kernel_image = options->kernel_stacks,

@@ -84,6 +84,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     recorder->loop.records.reach = config->reach;
     recorder->loop.poll.has_children = config->reach == REACH_CHILDREN;
     off_ends_open(&recorder->loop.ends);
+    off_notes_open(&recorder->loop.waits.notes, config->accounts_fd);
     recorder->loop.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bool has_kernel_stacks = config->with_kernel_stacks && kernel_stacks_are_permitted();
     if (has_kernel_stacks && !config->has_kernel_image)
@@ -225,6 +226,7 @@ void off_recorder_free(struct off_recorder *recorder)
     free((void *)recorder->loop.records.is_listed);
     off_queue_close(&recorder->queue);
     off_ends_close(&recorder->loop.ends);
+    off_notes_close(&recorder->loop.waits.notes);
     if (recorder->loop.wake_fd >= 0)
         close(recorder->loop.wake_fd);
     free(recorder);

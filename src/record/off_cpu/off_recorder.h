@@ -30,6 +30,7 @@ struct off_recorder_config {
     const char *processors; /* of REACH_SYSTEM: "0-3,6"; NULL: all */
     struct open_file_cache *open_files;
     struct perfdata_writer *file;
+    int accounts_fd;         /* of struct requests; negative: no thread notes its account */
     bool is_quiet;           /* counts from off_recorder_begin() on */
     bool with_kernel_stacks; /* of waits; where permitted */
     bool has_kernel_image;   /* the file has the mapping of the kernel */

@@ -60,6 +60,8 @@ struct thread_poll {
     uint64_t read_ns, pause_ns; /* until the next read */
 };
 
+enum { OFF_TURNS = 4 };
+
 struct off_thread {
     struct off_thread *next_in_bucket;
     pid_t tid;
@@ -72,6 +74,7 @@ struct off_thread {
     struct short_waits runnable; /* intervals shorter than two ticks */
     uint64_t ready_ns;           /* a longer one is written up to this time */
     struct run_delay delay;
+    uint64_t preempted_at[OFF_TURNS]; /* sum of the records, at the latest turns by number */
     struct cpu_excess excess;
     int64_t excess_ns; /* CPU time in waits that are not written yet */
     struct thread_poll poll;

@@ -108,6 +108,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
     tables->takes_departures = config->takes_departures ? 1 : 0;
+    tables->takes_accounts = config->takes_accounts ? 1 : 0;
     tables->linkers[0] = exec_target_own_linker();
     tables->linkers[1] = config->command_linker;
     session->requests->magic = SESSION_MAGIC;

@@ -29,6 +29,7 @@ struct session_config {
     bool withhold_tables;
     bool no_inherit;
     bool takes_departures;                /* programs without a sampler can be recorded */
+    bool takes_accounts;                  /* off-CPU time is recorded */
     struct session_linker command_linker; /* known to load the sampler; 0: none */
     bool is_quiet;                        /* until session_start_sampling() */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU time of the program itself. CPU time after exit() or execve() is the teardown of the
+ * What a program leaves at its end. CPU time after exit() or execve() is the teardown of the
  * address space, and samples cannot separate the two. A process ended by _exit() or a signal states
  * no figure.
  */
@@ -36,8 +36,26 @@ void exit_time_forget(void)
         store_relaxed(&process.slot->end_cpu_ns, 0);
 }
 
+/* The ids are those of the launcher's pid namespace. Without a descriptor, the read fails. */
+void account_note(void)
+{
+    if (!process_is_followed() || !load_relaxed(&process.tables->header.takes_accounts) ||
+        load_relaxed(&process.verdict->namespace))
+        return;
+    uint32_t tid = (uint32_t)own_syscall(GETTID);
+    struct account_note *note = &process.requests->accounts[tid % SESSION_ACCOUNTS];
+    store_relaxed(&note->tid, 0);
+    long fd = own_syscall(OPEN, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    long bytes = own_syscall(READ_AT, fd, note->text, sizeof(note->text), 0);
+    own_syscall(CLOSE, fd);
+    store_relaxed(&note->time_ns, clock_ns(CLOCK));
+    if (!raw_failed(bytes))
+        store_release(&note->tid, tid); /* publishes the account */
+}
+
 /* After all of the program's own. */
 __attribute__((destructor)) static void end(void)
 {
     note(END_NO_EXEC);
+    account_note();
 }

@@ -3,6 +3,7 @@
 
 #include "sampler/arch/arch.h"
 #include "sampler/base/own_call.h"
+#include "sampler/process/exit_time.h"
 #include "sampler/process/launcher.h"
 
 static void set_name(struct join_request *request)
@@ -71,6 +72,8 @@ static void end(struct join_request *request, bool was_answered)
 static void await_reply(struct join_request *request)
 {
     bool is_command = process.parent_pid == process.tables->header.launcher_pid;
+    if (is_command) /* without the wake-ups before its exec */
+        account_note();
     store_release(&request->state, REQUEST_MADE); /* publishes the request */
     launcher_await(&request->state, REQUEST_REPLIED,
                    is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS);

@@ -12,11 +12,9 @@
 
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
+#include "sampler/process/exit_time.h"
 
 #include <stddef.h>
-#include <stdio.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 static uint64_t usage_ns(const struct rusage *usage)
 {
@@ -57,6 +55,7 @@ static void note_child(pid_t pid, const struct rusage *usage)
     uint64_t rusage_ns = usage_ns(usage);
     add_relaxed(&process.slot->children_ns, rusage_ns);
     note((uint32_t)pid, rusage_ns);
+    account_note(); /* programs that end by _exit() wait for their children before */
 }
 
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)

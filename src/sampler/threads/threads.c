@@ -4,6 +4,7 @@
 #include "sampler/arch/arch.h"
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
+#include "sampler/process/exit_time.h"
 #include "sampler/process/launcher.h"
 #include "sampler/process/own_memory.h"
 #include "sampler/recorders/thread_lifecycle.h"
@@ -13,7 +14,6 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <linux/prctl.h>
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -280,5 +280,6 @@ static void thread_end(void *argument)
     timer_stop(thread);
     if (process_is_sampled() && !seccomp_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
         record_exit(thread);
+    account_note();
     thread_finish(thread);
 }

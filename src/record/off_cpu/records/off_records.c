@@ -58,8 +58,11 @@ static void take_switch(struct off_records *records, const struct ring_record *r
     thread->excess.turns += !is_out;
     thread->wakes += !is_out && thread->run.state == RUN_BLOCKED;
     thread->preemptions += is_preempted;
+    off_waits_take_base(records->waits, thread, record->time_ns);
     interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)
                       : thread_run_in(&thread->run, record->time_ns);
+    thread->preempted_at[cpu_excess_turns(&thread->excess) % OFF_TURNS] =
+        thread->run.sums_ns[RUN_PREEMPTED];
     if (!is_out)
         thread->woken_ns += run_delay_turn(&thread->delay, thread->run.sums_ns[RUN_PREEMPTED]);
     if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
@@ -114,6 +117,7 @@ static void take_exit(struct off_records *records, const struct ring_record *rec
         return;
     /* gone when the parent has seen the end */
     off_waits_read_last_account(records->waits, thread);
+    off_notes_drop(&records->waits->notes, thread->tid);
     off_records_end_thread(records, thread, record->time_ns);
 }
 

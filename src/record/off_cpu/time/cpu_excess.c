@@ -7,20 +7,20 @@ void cpu_excess_set_base(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t tu
         .has_base = true, .base_ns = (int64_t)cpu_ns - (int64_t)on_ns, .base_turns = turns};
 }
 
-static uint64_t turns_of_records(const struct cpu_excess *excess)
+uint64_t cpu_excess_turns(const struct cpu_excess *excess)
 {
     return excess->base_turns + excess->read_turns + excess->turns;
 }
 
 uint64_t cpu_excess_turns_ahead(const struct cpu_excess *excess, uint64_t turns)
 {
-    uint64_t expected = turns_of_records(excess);
+    uint64_t expected = cpu_excess_turns(excess);
     return excess->has_base && turns > expected ? turns - expected : 0;
 }
 
 int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns, uint64_t on_ns)
 {
-    uint64_t expected = turns_of_records(excess);
+    uint64_t expected = cpu_excess_turns(excess);
     if (!excess->has_base || turns < expected) /* the account of the base had later turns */
         cpu_excess_set_base(excess, cpu_ns, turns, on_ns);
     else if (turns > expected)

@@ -29,6 +29,8 @@ struct cpu_excess { /* zeros with has_base: a thread recorded from its start on 
  * What is new since the last call; 0 if the account has turns that the records do not have yet. The
  * first call without a base sets the base. */
 int64_t cpu_excess_take(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns, uint64_t on_ns);
+/* Of the account, as the records have them; valid with has_base. */
+uint64_t cpu_excess_turns(const struct cpu_excess *excess);
 /* Of the account, not in the records yet; 0 without a base. */
 uint64_t cpu_excess_turns_ahead(const struct cpu_excess *excess, uint64_t turns);
 void cpu_excess_set_base(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t turns,

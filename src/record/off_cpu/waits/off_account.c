@@ -40,6 +40,20 @@ int64_t off_account_take_delay(struct off_thread *thread, const struct run_accou
     return run_delay_take(&thread->delay, account->delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
 }
 
+bool off_account_has_note(const struct off_thread *thread, const struct run_account *note)
+{
+    uint64_t turns = cpu_excess_turns(&thread->excess);
+    return thread->excess.has_base && note->turns <= turns && turns - note->turns < OFF_TURNS;
+}
+
+/* The records may have preemptions since the note. */
+int64_t off_account_take_note(struct off_thread *thread, const struct run_account *note)
+{
+    thread->wakes = thread->delay.turns_ahead = 0;
+    return run_delay_take(&thread->delay, note->delay_ns,
+                          thread->preempted_at[note->turns % OFF_TURNS]);
+}
+
 uint64_t off_account_part(int64_t amount_ns, uint64_t sum_ns)
 {
     uint64_t part_ns = amount_ns > 0 ? (uint64_t)amount_ns : 0;

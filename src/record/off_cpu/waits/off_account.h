@@ -14,6 +14,11 @@ int64_t off_account_take_delay(struct off_thread *thread, const struct run_accou
 /* The same of an ended thread that schedstat still has: the records are complete. */
 int64_t off_account_take_last(struct off_thread *thread, const struct run_account *account);
 
+/* An account that the thread has noted in this turn, or in one of the latest. False: the records
+ * have no such turn. */
+bool off_account_has_note(const struct off_thread *thread, const struct run_account *note);
+int64_t off_account_take_note(struct off_thread *thread, const struct run_account *note);
+
 /* Runnable time of preemptions that the records have as CPU time: leaves woken_ns and excess_ns. */
 uint64_t off_account_take_preempted(struct off_thread *thread);
 

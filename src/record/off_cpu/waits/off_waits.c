@@ -79,7 +79,7 @@ void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
     thread->is_active = false;
 }
 
-static bool read_account(struct off_waits *waits, const struct off_thread *thread,
+static bool read_account(const struct off_waits *waits, const struct off_thread *thread,
                          struct run_account *account)
 {
     return waits->read_account &&
@@ -94,19 +94,64 @@ void off_waits_read_account(struct off_waits *waits, struct off_thread *thread)
     thread->is_active = false;
 }
 
+/* Polled threads have no numbers of turns. CPU time of the note is older than the note. */
+static bool read_note(const struct off_waits *waits, const struct off_thread *thread,
+                      struct run_account *note)
+{
+    return thread->run.state == RUN_ON && thread->poll.read_ns == 0 &&
+           off_notes_read(&waits->notes, thread->tid, note);
+}
+
+static bool is_of_this_turn(const struct off_thread *thread, const struct run_account *note)
+{
+    return thread->excess.has_base && note->turns == cpu_excess_turns(&thread->excess);
+}
+
+/* A note of the last turn is complete. The kernel's account, if still there, has later turns, which
+ * are estimated; an older note lacks wake-ups. */
 void off_waits_read_last_account(struct off_waits *waits, struct off_thread *thread)
 {
-    struct run_account account;
-    if (thread->is_active && read_account(waits, thread, &account))
+    struct run_account account, note;
+    bool has_note = thread->is_active && read_note(waits, thread, &note);
+    if (has_note && is_of_this_turn(thread, &note))
+        add_woken(waits, thread, off_account_take_note(thread, &note));
+    else if (thread->is_active && read_account(waits, thread, &account))
         add_woken(waits, thread, off_account_take_last(thread, &account));
+    else if (has_note && off_account_has_note(thread, &note))
+        add_woken(waits, thread, off_account_take_note(thread, &note));
     thread->is_active = false;
+}
+
+void off_waits_take_base(struct off_waits *waits, struct off_thread *thread, uint64_t time_ns)
+{
+    struct run_account note;
+    bool has_run = thread->run.state == RUN_ON && !thread->delay.has_base;
+    if (has_run && thread->run.since_ns == thread->process->program_ns &&
+        read_note(waits, thread, &note) && note.read_ns > thread->run.since_ns &&
+        note.read_ns <= time_ns)
+        run_delay_take(&thread->delay, note.delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
+}
+
+/* Of a thread that has just got a processor. The note of an ended thread may have later turns than
+ * the records. */
+static bool find_account(const struct off_waits *waits, const struct off_thread *thread,
+                         struct run_account *account)
+{
+    struct run_account note;
+    bool has_note = read_note(waits, thread, &note) && thread->excess.has_base &&
+                    note.turns >= cpu_excess_turns(&thread->excess);
+    if ((!has_note || !is_of_this_turn(thread, &note)) && read_account(waits, thread, account))
+        return true;
+    if (has_note)
+        *account = note;
+    return has_note;
 }
 
 /* New runnable time after wake-ups, of this one or later. */
 static int64_t take_woken(struct off_waits *waits, struct off_thread *thread,
                           struct run_account *account)
 {
-    if (!read_account(waits, thread, account))
+    if (!find_account(waits, thread, account))
         return 0;
     int64_t woken_ns = off_account_take(thread, account);
     thread->is_active = false;

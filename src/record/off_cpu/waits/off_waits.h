@@ -13,6 +13,7 @@
 #pragma once
 
 #include "record/off_cpu/off_tasks.h"
+#include "record/off_cpu/waits/off_notes.h"
 #include "record/off_cpu/waits/wait_samples.h"
 #include "record/procfs/blocked/blocked_call.h"
 
@@ -24,6 +25,7 @@ struct off_waits {
     bool is_quiet; /* sampling has not begun */
     /* schedstat of a thread: 0 or a negative errno; NULL: not read. */
     int (*read_account)(pid_t pid, pid_t tid, struct run_account *account);
+    struct off_notes notes; /* where schedstat is gone */
     /* Whether a thread is runnable; NULL: no thread can be, there are processors for all. So many
      * calls are left in this window. */
     bool (*is_runnable)(pid_t pid, pid_t tid);
@@ -44,6 +46,9 @@ void off_waits_take_account(struct off_waits *waits, struct off_thread *thread,
 
 /* schedstat of a thread that has run since the last read. */
 void off_waits_read_account(struct off_waits *waits, struct off_thread *thread);
+/* The first record of a program, which has run since its exec: the account of the command has
+ * begun before. */
+void off_waits_take_base(struct off_waits *waits, struct off_thread *thread, uint64_t time_ns);
 /* The same of a thread that has ended. */
 void off_waits_read_last_account(struct off_waits *waits, struct off_thread *thread);
 
