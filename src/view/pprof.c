@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,13 +58,9 @@ static void keep_go_settings(void)
  */
 static int leave_files(void)
 {
-    uid_t before = geteuid();
-    int err = confine_rights();
+    int err = confine_rights_and_home();
     if (err)
         return err;
-    const struct passwd *user = geteuid() != before ? getpwuid(geteuid()) : NULL;
-    if (user)
-        setenv("HOME", user->pw_dir, 1);
     keep_go_settings();
     setenv("XDG_CONFIG_HOME", NOWHERE, 1);
     setenv("PPROF_BINARY_PATH", NOWHERE, 1);

@@ -61,6 +61,10 @@ int confine(const struct confine_limits *limits, int rules_fd, pid_t parent);
 /* The second layer alone. 0 or a negative errno. */
 int confine_rights(void);
 
+/* The same for a process that runs code with settings or files in the home directory: under sudo,
+ * HOME becomes the invoking user's. */
+int confine_rights_and_home(void);
+
 /* Whether a layer is missing. If so, *message describes the gap to the user, and *is_refused is
  * set if confine() fails for lack of the layer. */
 bool confine_gap(struct error *message, bool *is_refused);

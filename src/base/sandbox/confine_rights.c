@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <pwd.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +49,16 @@ int confine_rights(void)
     struct sudo_user user = sudo_user_find();
     int err = is_given_up(&user) ? become(&user) : 0;
     return err ? err : keep_capabilities(geteuid() == 0 ? 1u << CAP_DAC_READ_SEARCH : 0);
+}
+
+int confine_rights_and_home(void)
+{
+    uid_t before = geteuid();
+    int err = confine_rights();
+    const struct passwd *user = !err && geteuid() != before ? getpwuid(geteuid()) : NULL;
+    if (user && setenv("HOME", user->pw_dir, 1) != 0)
+        err = -errno;
+    return err;
 }
 
 /* Borrowed rights need setgroups() and mapped ids, as become() does, and can be returned. */

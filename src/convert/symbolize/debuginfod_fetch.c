@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,19 +75,6 @@ static void set_number(const char *name, uint64_t value)
     setenv(name, text, 1);
 }
 
-/* Root's rights serve no download. The cache is in the home directory of the user. */
-static int use_user(void)
-{
-    uid_t before = geteuid();
-    int err = confine_rights();
-    if (err)
-        return err;
-    const struct passwd *user = geteuid() != before ? getpwuid(geteuid()) : NULL;
-    if (user)
-        setenv("HOME", user->pw_dir, 1);
-    return 0;
-}
-
 /* The functions are those of debuginfod_find_debuginfo(3). */
 static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path)
 {
@@ -116,12 +102,12 @@ void debuginfod_fetch_run(const struct debuginfod_fetch *fetch, int out)
 {
     char *path = NULL;
     reply_fd = out;
-    int io_fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC); /* not readable after use_user() */
+    int io_fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC); /* unreadable for another user */
     budget_lift_memory();                                    /* the limit of the parent */
     budget_begin_conversion(0, MEMORY_BYTES);
     int err = limit_file(fetch->largest_bytes);
-    if (!err)
-        err = use_user();
+    if (!err) /* root's rights serve no download; the cache is in the user's home directory */
+        err = confine_rights_and_home();
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of ids: the change clears the signal */
     set_number("DEBUGINFOD_MAXTIME", fetch->seconds);
     set_number("DEBUGINFOD_MAXSIZE", fetch->largest_bytes);
