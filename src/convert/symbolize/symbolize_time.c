@@ -12,11 +12,6 @@
 
 #define SPARE_NS UINT64_C(5000000000)
 #define MIB_NS UINT64_C(60000000)
-#ifdef __SANITIZE_ADDRESS__
-enum { SLOWER = 5 };
-#else
-enum { SLOWER = 1 };
-#endif
 
 static void count_file(struct symbolize_time *time, const char *path)
 {
@@ -52,7 +47,7 @@ void symbolize_time_begin(struct symbolize_time *time)
 bool symbolize_time_is_over(struct symbolize_time *time, size_t files)
 {
     const uint64_t limit_ns = SPARE_NS + (time->file_bytes >> 10) * (MIB_NS >> 10);
-    if (children_cpu_ns() - time->start_cpu_ns <= SLOWER * limit_ns)
+    if (children_cpu_ns() - time->start_cpu_ns <= CPU_TIME_FACTOR * limit_ns)
         return false;
     time->left_out += files;
     return true;

@@ -11,23 +11,16 @@
 #define LOOK_INTERVAL_NS 10000000
 /* Of a call into libdw after the limit: no look is possible until the call returns. */
 #define CALL_NS UINT64_C(5000000000)
-/* Builds with sanitizers read three times as long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SLOWER = 3 };
-#else
-enum { SLOWER = 1 };
-#endif
-
 struct reading_clock reading_clock_for(uint64_t bytes, uint64_t reserve_ns)
 {
-    struct reading_clock clock = {.reserve_ns = SLOWER * reserve_ns};
+    struct reading_clock clock = {.reserve_ns = CPU_TIME_FACTOR * reserve_ns};
     reading_clock_extend(&clock, bytes);
     return clock;
 }
 
 void reading_clock_extend(struct reading_clock *clock, uint64_t bytes)
 {
-    clock->own_ns += SLOWER * (bytes >> 10) * (MIB_NS >> 10);
+    clock->own_ns += CPU_TIME_FACTOR * (bytes >> 10) * (MIB_NS >> 10);
 }
 
 static void look(struct reading_clock *clock)
@@ -43,7 +36,8 @@ bool reading_clock_begin(struct reading_clock *clock)
     if (clock->is_over)
         return false;
     clock->begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    worker_end_after(clock->own_ns + clock->reserve_ns - clock->used_ns + SLOWER * CALL_NS);
+    worker_end_after(clock->own_ns + clock->reserve_ns - clock->used_ns +
+                     CPU_TIME_FACTOR * CALL_NS);
     return true;
 }
 
@@ -66,5 +60,5 @@ bool reading_clock_is_over(struct reading_clock *clock)
 
 uint64_t reading_clock_taken_ns(const struct reading_clock *clock)
 {
-    return clock->used_ns > clock->own_ns ? (clock->used_ns - clock->own_ns) / SLOWER : 0;
+    return clock->used_ns > clock->own_ns ? (clock->used_ns - clock->own_ns) / CPU_TIME_FACTOR : 0;
 }

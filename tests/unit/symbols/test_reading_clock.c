@@ -2,6 +2,7 @@
 /* The time of debug info, and the end of a worker whose library call outlives this time. */
 #include "symbols/dwarf/reading_clock.h"
 
+#include "base/clock.h"
 #include "base/sandbox/workers.h"
 
 #include <setjmp.h>
@@ -33,8 +34,9 @@ static void read_file(void *context, size_t job, struct buffer *out)
     if (!reading_clock_begin(&clock))
         return;
     reading_clock_end(&clock);
-    /* 6 s for the size, the reserve, and 5 s for a call; a build with sanitizers has three times. */
-    bool is_limited = during_s > 6.5 && during_s < 3 * 11.6 && left_s() == 0;
+    /* 6 s for the size, the reserve, and 5 s for a call; builds with sanitizers have more. */
+    bool is_limited =
+        during_s > 6.5 * CPU_TIME_FACTOR && during_s < 11.6 * CPU_TIME_FACTOR && left_s() == 0;
     buffer_text(out, is_limited && !clock.is_over ? "limited" : "unlimited");
 }
 
