@@ -3,6 +3,7 @@
 
 #include "base/files/foreign_file.h"
 #include "base/files/io.h"
+#include "base/text/path_name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,7 +45,7 @@ static bool is_compiled_source(const char *path)
         "s",   "asm", "f",   "f77", "f90",   "f95", "f03", "f08", "for",  "adb", "ads",
         "pas", "pp",  "zig", "nim", "swift", "cu",  "cuh", "cl",  "y",    "yy",  "l",
         "ll",  "rl",  "ml",  "hs",  "v",     "cr",  "jl",  "kt",  "java", "pyx", NULL};
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *name = path_name(path);
     const char *dot = strrchr(name, '.');
     return dot ? dot != name && is_one_of(dot + 1, suffixes)
                : strstr(path, "/include/c++/") != NULL;
@@ -54,7 +55,7 @@ static bool is_any_source(const char *path)
 {
     static const char *const suffixes[] = {"js",  "mjs", "cjs", "ts",  "tsx", "jsx", "py",
                                            "pyi", "rb",  "lua", "php", "pl",  "erl", NULL};
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *name = path_name(path);
     const char *dot = strrchr(name, '.');
     return is_compiled_source(path) || (dot && dot != name && is_one_of(dot + 1, suffixes));
 }

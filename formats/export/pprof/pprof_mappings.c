@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/pprof/pprof_mappings.h"
 
+#include "base/text/path_name.h"
 #include "base/text/placeholder.h"
 #include "export/pprof/pprof_fields.h"
 #include "export/pprof/protobuf.h"
@@ -122,9 +123,7 @@ static void write_mapping(struct output *output, const struct pprof_mappings *ma
  * path could leave the folder in which pprof searches for binaries. */
 static void write_name_of_program(struct output *output, const struct profile *profile)
 {
-    const char *name = profile_text(profile, profile->product);
-    const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
+    const char *name = path_name(profile_text(profile, profile->product));
     buffer_clear(&output->message);
     pb_integer(&output->message, MAPPING_ID, 1);
     pb_integer(&output->message, MAPPING_FILENAME, text_table_add(output->texts, name));

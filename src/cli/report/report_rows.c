@@ -3,6 +3,7 @@
 
 #include "annotate/tally.h"
 #include "base/containers/array.h"
+#include "base/text/path_name.h"
 #include "export/common.h"
 #include "profile/walk.h"
 
@@ -87,10 +88,9 @@ static int add_line(struct building *building, const struct sum *sum)
     const struct profile *profile = building->report->profile;
     const struct tally_line *line = &building->tally.lines[sum->index];
     const char *file = line->file == PROFILE_NONE ? "" : profile_text(profile, line->file);
-    const char *slash = strrchr(file, '/');
     char place[300] = "";
     if (line->line)
-        snprintf(place, sizeof(place), "%.200s:%u", slash ? slash + 1 : file, line->line);
+        snprintf(place, sizeof(place), "%.200s:%u", path_name(file), line->line);
     return add(building, sum, module_name(profile, line->lib), place,
                line->line ? report_name(profile, line->func) : "code without lines");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/summary/runtimes.h"
 
+#include "base/text/path_name.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +59,7 @@ enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 /* "libguile" is the start of libguile-3.0.so.1, and "node" is not the start of node_exporter. */
 static bool is_module(const struct runtime *runtime, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     size_t length = runtime->module ? strlen(runtime->module) : 0;
     if (length == 0 || strncmp(name, runtime->module, length) != 0)
         return false;

@@ -12,6 +12,7 @@
 #include "convert/maps/modules.h"
 
 #include "base/containers/array.h"
+#include "base/text/path_name.h"
 #include "convert/files/link_name.h"
 #include "convert/files/symfs.h"
 #include "convert/frames.h"
@@ -169,10 +170,8 @@ static void set_lib_name(struct modules *modules, const struct module *module)
 {
     struct profile_lib *lib = &modules->profile->libs[module->lib];
     const char *path = profile_text(modules->profile, lib->path);
-    const char *slash = strrchr(path, '/');
-    lib->name = module->name == PROFILE_NONE
-                    ? profile_string(modules->profile, slash ? slash + 1 : path)
-                    : module->name;
+    lib->name = module->name == PROFILE_NONE ? profile_string(modules->profile, path_name(path))
+                                             : module->name;
 }
 
 /* A program run through a link (busybox, python3) is named after the link, unless run by several

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collector/collector_totals.h"
 
+#include "base/text/path_name.h"
 #include "record/collector/collector_state.h"
 #include "record/launch/exec_target.h"
 #include "record/sample/task_records.h"
@@ -35,9 +36,8 @@ static void write_silent_command(struct collector *collector, struct process *co
                                  const char *program)
 {
     struct record_summary *summary = collector->config.summary;
-    const char *slash = strrchr(program, '/');
     const char *reason = exec_target_inspect(program, 0).reason;
-    snprintf(command->name, sizeof(command->name), "%.15s", slash ? slash + 1 : program);
+    snprintf(command->name, sizeof(command->name), "%.15s", path_name(program));
     command->start_ns = round_first_ns(&collector->round);
     task_write_start(collector->config.writer, command, false);
     summary->processes++;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/containers/array.h"
 #include "base/pid_fd.h"
+#include "base/text/path_name.h"
 #include "record/attach/snapshot/snapshot_map.h"
 #include "record/off_cpu/file/wait_frames.h"
 #include "record/procfs/blocked/wait_calls.h"
@@ -216,8 +217,7 @@ static void keep_object(struct off_looks *looks, pid_t pid, const struct wait_re
 static bool is_sampler(const struct off_process *process, uint64_t return_avma)
 {
     const struct process_mapping *mapping = process_map_find(process->map, return_avma - 1);
-    const char *slash = mapping ? strrchr(mapping->path, '/') : NULL;
-    return slash && strcmp(slash + 1, SESSION_SAMPLER_NAME) == 0;
+    return mapping && strcmp(path_name(mapping->path), SESSION_SAMPLER_NAME) == 0;
 }
 
 /* The sampler's own wait, without a function of the C library. */

@@ -2,6 +2,7 @@
 #include "symbols/symtab/fde_symbols.h"
 
 #include "base/containers/array.h"
+#include "base/text/path_name.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -81,9 +82,7 @@ static const char *name_of_start(struct fde_symbols *fdes, uint64_t start_svma)
     if (index < fdes->count)
         return fdes->texts[index];
     char **text = ARRAY_PUSH(fdes->texts, fdes->count, fdes->capacity);
-    const char *slash = strrchr(fdes->handle->path, '/');
-    if (!text ||
-        asprintf(text, "%s+0x%" PRIx64, slash ? slash + 1 : fdes->handle->path, start_svma) < 0)
+    if (!text || asprintf(text, "%s+0x%" PRIx64, path_name(fdes->handle->path), start_svma) < 0)
         return NULL;
     return *text;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/text/path_name.h"
 #include "cli/report/annotate/annotate.h"
 
 #include "annotate/listed_sources.h"
@@ -144,9 +145,8 @@ static void print_position(struct printing *printing, const struct code_line *li
     size_t length;
     const struct source_lines *file = listed_sources_text(&printing->sources, line->file, lib);
     const char *text = source_line(file, line->line, &length);
-    const char *name = strrchr(line->file, '/') ? strrchr(line->file, '/') + 1 : line->file;
     char place[64];
-    snprintf(place, sizeof(place), "%.40s:%u", name, line->line);
+    snprintf(place, sizeof(place), "%.40s:%u", path_name(line->file), line->line);
     text_print(stdout, "%18s%s  ", "", place);
     print_source(text, length, printing->columns - SOURCE_INDENT);
 }

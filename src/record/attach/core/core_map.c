@@ -13,6 +13,7 @@
 #include "record/attach/core/core_map.h"
 
 #include "base/containers/array.h"
+#include "base/text/path_name.h"
 #include "record/perf_ring/maps/ring_map.h"
 #include "record/tables/maps/map_path.h"
 
@@ -77,8 +78,7 @@ static bool is_of_other_build(const struct mapping_builder *builder,
 static int replace_path(struct process_mapping *mapping)
 {
     char name[512];
-    const char *slash = strrchr(mapping->path, '/');
-    snprintf(name, sizeof(name), "[%.400s of another build]", slash ? slash + 1 : mapping->path);
+    snprintf(name, sizeof(name), "[%.400s of another build]", path_name(mapping->path));
     const char *path = map_path_new(name, strlen(name));
     if (!path)
         return -ENOMEM;

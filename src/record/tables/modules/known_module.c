@@ -2,6 +2,7 @@
 #include "record/tables/modules/known_module.h"
 
 #include "base/files/foreign_file.h"
+#include "base/text/path_name.h"
 #include "wire/atomic.h"
 #include "wire/session.h"
 
@@ -22,17 +23,11 @@ static int open_vdso(struct elf_file **elf)
     return image ? elf_open_memory(elf, image, 8192, NULL) : -ENOENT;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Where stacks may end: in the C library and musl's loader anywhere (start of threads), in a
  * program in _start, in static and Go programs anywhere. */
 static void find_root(struct known_module *module)
 {
-    const char *name = base_name(module->path);
+    const char *name = path_name(module->path);
     if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
         strncmp(name, "libpthread", 10) == 0 || strncmp(name, "ld-musl", 7) == 0) {
         module->root_end_svma = UINT64_MAX;
@@ -86,7 +81,7 @@ bool known_module_open(struct known_module *module, const struct mapped_file *fi
         return false;
     module->is_go = elf_is_go(module->elf);
     module->is_searched = !module->is_go && code_image_is_possible(module->elf);
-    module->is_sampler = strcmp(base_name(module->path), SESSION_SAMPLER_NAME) == 0;
+    module->is_sampler = strcmp(path_name(module->path), SESSION_SAMPLER_NAME) == 0;
     find_root(module);
     return is_held;
 }
