@@ -2,6 +2,7 @@
 #include "record/off_cpu/off_attach.h"
 
 #include "base/clock.h"
+#include "record/perf_ring/tid_set.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -17,14 +18,6 @@ enum { PASSES_MAX = 100 };
 /* For the FORK record of a thread that appears in /proc. */
 enum { FORK_WAITS = 20 };
 #define FORK_RECORD_WAIT_NS 1000000
-
-static bool is_among(pid_t tid, const pid_t *tids, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (tids[i] == tid)
-            return true;
-    return count == 0;
-}
 
 /* FORK records show the threads that have inherited the events. */
 static void take_records(struct off_rings *rings, struct off_records *records)
@@ -59,7 +52,7 @@ struct off_targets {
 
 static bool is_new(const struct off_records *records, const struct off_targets *targets, pid_t tid)
 {
-    return is_among(tid, targets->tids, targets->tid_count) &&
+    return tid_list_includes(targets->tids, targets->tid_count, tid) &&
            !off_thread_find(records->tasks, tid);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "base/pid_fd.h"
+#include "record/perf_ring/tid_set.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -22,14 +23,6 @@ void ring_attach_await_forks(struct ring_source *source)
     ring_source_catch_up(source);
 }
 
-static bool is_among(pid_t tid, const pid_t *tids, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (tids[i] == tid)
-            return true;
-    return count == 0;
-}
-
 /* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
  * goes to *opened. */
 static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count,
@@ -41,7 +34,8 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     pid_t *list = proc_list(path, &count);
     for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
-        if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
+        if (!tid_list_includes(tids, tid_count, list[i]) ||
+            ring_tasks_has_thread(&source->tasks, list[i]))
             continue;
         if (*opened % RING_ATTACH_UNTIL_DRAIN == RING_ATTACH_UNTIL_DRAIN - 1)
             ring_source_catch_up(source);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -40,4 +41,13 @@ static inline void tid_set_put(struct tid_set *set, pid_t tid, bool is_in)
         return;
     uint8_t bit = (uint8_t)(1u << (number & 7)), *byte = &set->bits[number / 8];
     *byte = is_in ? *byte | bit : (uint8_t)(*byte & ~bit);
+}
+
+/* Whether a list of targets includes the thread. An empty list stands for all threads. */
+static inline bool tid_list_includes(const pid_t *tids, size_t count, pid_t tid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tids[i] == tid)
+            return true;
+    return count == 0;
 }
