@@ -5,14 +5,11 @@
 #include "record/procfs/living_task.h"
 #include "record/procfs/proc.h"
 #include "record/tables/maps/map_path.h"
+#include "record/tables/maps/map_pause.h"
 #include "record/tables/maps/mapping_record.h"
 
 #include <string.h>
 #include <sys/mman.h>
-
-/* Between two reads of /proc/PID/maps; doubles while reads find nothing new. */
-#define PAUSE_MIN_NS 5000000
-#define PAUSE_MAX_NS 1000000000
 
 static bool is_file(const char *path)
 {
@@ -84,14 +81,9 @@ static bool has_room_for_map(struct ring_process *process)
     return process->process.map != NULL;
 }
 
-/* Programs that keep jumping into unmapped code cause few reads. */
 static void set_pause(struct ring_maps *maps, struct ring_process *process, bool was_fruitful)
 {
-    process->maps_pause_ns *= 2;
-    if (was_fruitful || process->maps_pause_ns < PAUSE_MIN_NS)
-        process->maps_pause_ns = PAUSE_MIN_NS;
-    if (process->maps_pause_ns > PAUSE_MAX_NS)
-        process->maps_pause_ns = PAUSE_MAX_NS;
+    process->maps_pause_ns = map_pause_next_ns(process->maps_pause_ns, was_fruitful);
     process->maps_due_ns = maps->round->now_ns + process->maps_pause_ns;
 }
 

@@ -12,11 +12,10 @@
 
 #include "base/containers/array.h"
 #include "record/tables/maps/map_path.h"
+#include "record/tables/maps/map_pause.h"
 #include "record/tables/maps/map_request.h"
 #include "wire/atomic.h"
 
-#define PAUSE_MIN_NS 5000000
-#define PAUSE_MAX_NS 1000000000
 /* Reading the mappings of a process takes at most this part of a processor. */
 #define COST_PARTS 10
 
@@ -85,18 +84,14 @@ static bool write_new_mappings(struct process_maps *maps, struct process *proces
     return deferred_mappings_add(maps->deferred, process, map, time_ns);
 }
 
-/* Limits the reads of mappings for a program with repeated jumps into unmapped code: each read
- * without a new mapping doubles the pause. */
 static void set_pause(struct process *process, const struct process_map *map, bool was_fruitful)
 {
     uint64_t least_ns = COST_PARTS * map->cost_ns;
-    process->map_pause_ns *= 2;
-    if (was_fruitful || process->map_pause_ns < PAUSE_MIN_NS)
-        process->map_pause_ns = PAUSE_MIN_NS;
+    process->map_pause_ns = map_pause_next_ns(process->map_pause_ns, was_fruitful);
     if (process->map_pause_ns < least_ns)
         process->map_pause_ns = least_ns;
-    if (process->map_pause_ns > PAUSE_MAX_NS)
-        process->map_pause_ns = PAUSE_MAX_NS;
+    if (process->map_pause_ns > MAP_PAUSE_MAX_NS)
+        process->map_pause_ns = MAP_PAUSE_MAX_NS;
 }
 
 /* Describes the rows of a mapping; false: unread CFI, and stacks through the mapping are copied. */
