@@ -2,8 +2,8 @@
 #include "cli/snapshot/gone_files.h"
 
 #include "elf/elf_file.h"
+#include "record/procfs/maps/proc_maps.h"
 #include "record/procfs/proc.h"
-#include "record/procfs/proc_maps.h"
 #include "record/tables/files/mapped_file.h"
 
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 
 #include "record/launch/perf_event.h"
 #include "record/launch/go_programs.h"
-#include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
+#include "record/procfs/maps/proc_maps.h"
 
 #include <stdbool.h>
 #include <stdint.h>

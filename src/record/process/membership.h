@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
+#include "record/procfs/maps/proc_maps.h"
 #include "record/session/session.h"
 
 #include <stdbool.h>

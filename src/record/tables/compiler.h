@@ -7,9 +7,9 @@
 #pragma once
 
 #include "base/text/error.h"
+#include "record/procfs/maps/proc_maps.h"
 #include "record/procfs/target_memory.h"
 #include "record/tables/modules/module_cache.h"
-#include "record/procfs/proc_maps.h"
 #include "record/tables/maps/process_map.h"
 #include "record/session/session.h"
 #include "unwind/offline.h"

@@ -3,7 +3,7 @@
 #include "record/tables/maps/map_path.h"
 
 #include "base/budget.h"
-#include "record/procfs/proc_maps.h"
+#include "record/procfs/maps/proc_maps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

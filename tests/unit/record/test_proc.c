@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel writes into /proc/PID/maps, and what nobody should. */
 #include "base/clock.h"
+#include "record/procfs/maps/proc_maps.h"
 #include "record/procfs/pidfd_facts.h"
 #include "record/procfs/proc.h"
-#include "record/procfs/proc_maps.h"
 
 #include <errno.h>
 #include <grp.h>

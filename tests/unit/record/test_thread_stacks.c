@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The own stack of a thread, by the list of robust mutexes in the thread's descriptor. */
 #include "record/perf_ring/walk/thread_stacks.h"
-#include "record/procfs/proc_maps.h"
+#include "record/procfs/maps/proc_maps.h"
 
 #include <pthread.h>
 #include <setjmp.h>

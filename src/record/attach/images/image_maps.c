@@ -1,44 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/images/image_maps.h"
 
+#include "record/procfs/maps/maps_line.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
-/* Parses the number at *at and the character behind it; moves *at past both. */
-static uint64_t take_number(const char **at, int base, char behind, bool *is_bad)
-{
-    char *end;
-    uint64_t number = strtoull(*at, &end, base);
-    *is_bad |= end == *at || *end != behind;
-    *at = *is_bad ? "" : end + 1;
-    return number;
-}
-
-/* start-end perms offset dev inode   path */
 bool image_part_parse(struct image_part *part, const char *line)
 {
-    static const char deleted[] = " (deleted)";
-    const char *at = line;
-    bool is_bad = false;
-    *part = (struct image_part){.start_avma = take_number(&at, 16, '-', &is_bad)};
-    part->end_avma = take_number(&at, 16, ' ', &is_bad);
-    is_bad |= strlen(at) < 5;
-    part->is_executable = !is_bad && at[2] == 'x';
-    at += is_bad ? 0 : 5;
-    part->file_offset = take_number(&at, 16, ' ', &is_bad);
-    uint64_t major = take_number(&at, 16, ':', &is_bad);
-    part->device = makedev((unsigned)major, (unsigned)take_number(&at, 16, ' ', &is_bad));
-    part->inode = take_number(&at, 10, ' ', &is_bad);
-    if (is_bad || part->end_avma <= part->start_avma)
-        return false;
-    at += strspn(at, " ");
-    size_t length = strcspn(at, "\n"), suffix = sizeof(deleted) - 1;
-    part->is_deleted = length > suffix && strncmp(at + length - suffix, deleted, suffix) == 0;
-    length -= part->is_deleted ? suffix : 0;
-    snprintf(part->path, sizeof(part->path), "%.*s", (int)length, at);
-    return true;
+    struct maps_line parsed;
+    bool is_good = maps_line_parse(&parsed, line);
+    *part = (struct image_part){.start_avma = parsed.start_avma,
+                                .end_avma = parsed.end_avma,
+                                .file_offset = parsed.file_offset,
+                                .device = parsed.device,
+                                .inode = parsed.inode,
+                                .is_executable = parsed.is_executable,
+                                .is_deleted = parsed.is_deleted};
+    snprintf(part->path, sizeof(part->path), "%.*s", (int)parsed.path_bytes, parsed.path);
+    return is_good;
 }
 
 /* A file mapped again is another image: from its start, or a part of its code (node maps its

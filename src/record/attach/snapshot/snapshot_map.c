@@ -2,7 +2,7 @@
 #include "record/attach/snapshot/snapshot_map.h"
 
 #include "record/perf_ring/maps/ring_map.h"
-#include "record/procfs/proc_maps.h"
+#include "record/procfs/maps/proc_maps.h"
 
 #include <errno.h>
 #include <string.h>

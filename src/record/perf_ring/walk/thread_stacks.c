@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/walk/thread_stacks.h"
 
-#include "record/procfs/proc_maps.h"
+#include "record/procfs/maps/proc_maps.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "record/procfs/proc_maps.h"
+#include "record/procfs/maps/proc_maps.h"
 #include "record/procfs/target_memory.h"
 #include "record/tables/maps/process_map.h"
 

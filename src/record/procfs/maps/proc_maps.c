@@ -3,11 +3,12 @@
  * Since Linux 6.11 an ioctl (PROCMAP_QUERY) returns the executable mappings alone, 1.3 us each. The
  * text of all mappings takes 50 us for a small program, a delay of the handshake.
  */
-#include "record/procfs/proc_maps.h"
+#include "record/procfs/maps/proc_maps.h"
 
 #include "base/budget.h"
 #include "base/containers/array.h"
 #include "base/files/io.h"
+#include "record/procfs/maps/maps_line.h"
 #include "record/tables/maps/map_path.h"
 
 #include <errno.h>
@@ -49,11 +50,9 @@ struct map_query {
 _Static_assert(sizeof(struct map_query) == 104, "the kernel's layout");
 #define MAP_QUERY _IOWR('f', 17, struct map_query)
 
-static void note_memfd(struct proc_maps *maps, const struct map_query *mapping)
+static void note_memfd(struct proc_maps *maps, uint64_t device, uint64_t inode, bool is_shared)
 {
-    bool is_shared = mapping->properties & QUERY_SHARED;
-    uint64_t device = makedev(mapping->device_major, mapping->device_minor);
-    if (maps->memfd_inode && is_shared && mapping->inode == maps->memfd_inode &&
+    if (maps->memfd_inode && is_shared && inode == maps->memfd_inode &&
         device == maps->memfd_device)
         maps->has_memfd = true;
 }
@@ -71,12 +70,9 @@ static const char *path_of(const struct proc_maps *maps, const char *path, size_
     return is_last ? map_path_use(last) : map_path_new(path, length);
 }
 
-static int add_mapping(struct proc_maps *maps, struct proc_mapping mapping, const char *path)
+static int add_mapping(struct proc_maps *maps, struct proc_mapping mapping, const char *path,
+                       size_t length)
 {
-    static const char deleted[] = " (deleted)";
-    size_t length = strlen(path), suffix = sizeof(deleted) - 1;
-    if (length > suffix && strcmp(path + length - suffix, deleted) == 0)
-        length -= suffix;
     mapping.path = path_of(maps, path, length);
     if (!mapping.path) {
         maps->left_out++;
@@ -91,50 +87,23 @@ static int add_mapping(struct proc_maps *maps, struct proc_mapping mapping, cons
     return 0;
 }
 
-/* Parses the number at *at and the character behind it; moves *at past both. */
-static uint64_t take_number(const char **at, int base, char behind, bool *is_bad)
+static int add_line(struct proc_maps *maps, const char *text)
 {
-    char *end;
-    uint64_t number = strtoull(*at, &end, base);
-    *is_bad |= end == *at || *end != behind;
-    *at = *is_bad ? "" : end + 1;
-    return number;
-}
-
-/* start-end perms offset dev inode   path */
-static int parse_line(struct proc_maps *maps, const char *line)
-{
-    const char *at = line;
-    bool is_bad = false;
-    uint64_t start = take_number(&at, 16, '-', &is_bad);
-    uint64_t end = take_number(&at, 16, ' ', &is_bad);
-    const char *permissions = at;
-    is_bad |= strlen(permissions) < 5;
-    at += is_bad ? 0 : 5;
-    uint64_t offset = take_number(&at, 16, ' ', &is_bad);
-    uint64_t major = take_number(&at, 16, ':', &is_bad);
-    uint64_t minor = take_number(&at, 16, ' ', &is_bad);
-    uint64_t inode = take_number(&at, 10, ' ', &is_bad);
-    if (is_bad || end <= start)
+    struct maps_line line;
+    if (!maps_line_parse(&line, text))
         return -EBADMSG;
-    const char *path = at + strspn(at, " ");
-    note_memfd(maps, &(struct map_query){.start = start,
-                                         .end = end,
-                                         .properties = permissions[3] == 's' ? QUERY_SHARED : 0,
-                                         .inode = inode,
-                                         .device_major = (uint32_t)major,
-                                         .device_minor = (uint32_t)minor});
-    if (permissions[2] != 'x')
+    note_memfd(maps, line.device, line.inode, line.is_shared);
+    if (!line.is_executable)
         return 0;
     return add_mapping(maps,
-                       (struct proc_mapping){.start_avma = start,
-                                             .end_avma = end,
-                                             .file_offset = offset,
-                                             .device = makedev((unsigned)major, (unsigned)minor),
-                                             .inode = inode,
+                       (struct proc_mapping){.start_avma = line.start_avma,
+                                             .end_avma = line.end_avma,
+                                             .file_offset = line.file_offset,
+                                             .device = line.device,
+                                             .inode = line.inode,
                                              .is_executable = true,
-                                             .is_writable = permissions[1] == 'w'},
-                       path);
+                                             .is_writable = line.is_writable},
+                       line.path, line.path_bytes);
 }
 
 int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size)
@@ -146,7 +115,7 @@ int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size)
         if (length < sizeof(line)) {
             memcpy(line, text + at, length);
             line[length] = '\0';
-            int err = parse_line(maps, line);
+            int err = add_line(maps, line);
             if (err == -ENOMEM)
                 return err;
         }
@@ -163,6 +132,11 @@ static int read_text(struct proc_maps *maps, int fd)
         err = proc_maps_parse(maps, (const char *)text.bytes, text.size);
     buffer_free(&text);
     return err;
+}
+
+static uint64_t device_of(const struct map_query *mapping)
+{
+    return makedev(mapping->device_major, mapping->device_minor);
 }
 
 static int query_one(int fd, struct map_query *mapping)
@@ -194,7 +168,7 @@ static int query_memfd(struct proc_maps *maps, int fd)
                                    .address = found.end};
         err = query_one(fd, &found);
         if (err == 0)
-            note_memfd(maps, &found);
+            note_memfd(maps, device_of(&found), found.inode, found.properties & QUERY_SHARED);
     }
     return err == -ENOENT ? 0 : err;
 }
@@ -208,11 +182,11 @@ static int query_executable(struct proc_maps *maps, int fd)
         struct proc_mapping mapping = {.start_avma = found.start,
                                        .end_avma = found.end,
                                        .file_offset = found.offset,
-                                       .device = makedev(found.device_major, found.device_minor),
+                                       .device = device_of(&found),
                                        .inode = found.inode,
                                        .is_executable = true,
                                        .is_writable = found.properties & QUERY_WRITABLE};
-        err = add_mapping(maps, mapping, name);
+        err = add_mapping(maps, mapping, name, maps_path_bytes(name));
         if (err)
             break;
     }
@@ -272,10 +246,9 @@ static uint64_t start_in_text(int fd, uint64_t avma)
     bool is_bad = io_read_all(fd, &text, MAPS_BYTES_MAX) != 0;
     buffer_u8(&text, 0);
     const char *at = text.failed ? "" : (const char *)text.bytes;
-    while (start == 0 && *at && !is_bad) {
-        uint64_t low = take_number(&at, 16, '-', &is_bad),
-                 high = take_number(&at, 16, ' ', &is_bad);
-        start = low <= avma && avma < high ? low : 0;
+    struct maps_line line;
+    while (start == 0 && !is_bad && maps_line_parse(&line, at)) {
+        start = line.start_avma <= avma && avma < line.end_avma ? line.start_avma : 0;
         at += strcspn(at, "\n");
         at += *at == '\n';
     }
