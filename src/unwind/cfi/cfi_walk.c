@@ -187,60 +187,127 @@ static void advance(struct cfi_walk *walk, uint64_t factor)
 }
 
 /* Instructions without an operand in the opcode. */
-static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
+/* DWARF 5, 6.4.2.1: to the next row. False: another instruction. */
+static bool execute_location(struct cfi_walk *walk, uint8_t opcode)
+{
+    struct cursor *c = &walk->code;
+    switch (opcode) {
+    case CFA_SET_LOC:
+        advance_to(walk, cfi_read_address(walk->section, c, walk->cie->address_encoding));
+        return true;
+    case CFA_ADVANCE_LOC1:
+        advance(walk, cursor_u8(c));
+        return true;
+    case CFA_ADVANCE_LOC2:
+        advance(walk, cursor_u16(c));
+        return true;
+    case CFA_ADVANCE_LOC4:
+        advance(walk, cursor_u32(c));
+        return true;
+    case CFA_MIPS_ADVANCE_LOC8:
+        advance(walk, cursor_u64(c));
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* DWARF 5, 6.4.2.2: the rule of the CFA. False: another instruction. */
+static bool execute_cfa(struct cfi_walk *walk, uint8_t opcode)
 {
     struct cursor *c = &walk->code;
     uint64_t reg;
     switch (opcode) {
-    case CFA_NOP:
-        break;
-    case CFA_SET_LOC:
-        advance_to(walk, cfi_read_address(walk->section, c, walk->cie->address_encoding));
-        break;
-    case CFA_ADVANCE_LOC1:
-        advance(walk, cursor_u8(c));
-        break;
-    case CFA_ADVANCE_LOC2:
-        advance(walk, cursor_u16(c));
-        break;
-    case CFA_ADVANCE_LOC4:
-        advance(walk, cursor_u32(c));
-        break;
-    case CFA_MIPS_ADVANCE_LOC8:
-        advance(walk, cursor_u64(c));
-        break;
+    case CFA_DEF_CFA:
+        reg = read_register(walk);
+        set_cfa(walk, reg, unscaled_uleb128(walk));
+        return true;
+    case CFA_DEF_CFA_SF:
+        reg = read_register(walk);
+        set_cfa(walk, reg, scaled(walk, cursor_sleb128(c)));
+        return true;
+    case CFA_DEF_CFA_REGISTER:
+        set_cfa_register(walk, read_register(walk));
+        return true;
+    case CFA_DEF_CFA_OFFSET:
+        set_cfa_offset(walk, unscaled_uleb128(walk));
+        return true;
+    case CFA_DEF_CFA_OFFSET_SF:
+        set_cfa_offset(walk, scaled(walk, cursor_sleb128(c)));
+        return true;
+    case CFA_DEF_CFA_EXPRESSION:
+        walk->row.cfa.expression = read_expression(walk, &walk->row.cfa.expression_bytes);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* DWARF 5, 6.4.2.3: the value of a register, relative to the CFA. False: another instruction. */
+static bool execute_offset(struct cfi_walk *walk, uint8_t opcode)
+{
+    struct cursor *c = &walk->code;
+    uint64_t reg;
+    switch (opcode) {
     case CFA_OFFSET_EXTENDED:
         reg = read_register(walk);
         set_rule(walk, reg, CFI_OFFSET, scaled_uleb128(walk));
-        break;
+        return true;
     case CFA_OFFSET_EXTENDED_SF:
         reg = read_register(walk);
         set_rule(walk, reg, CFI_OFFSET, scaled(walk, cursor_sleb128(c)));
-        break;
+        return true;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
         reg = read_register(walk);
         set_rule(walk, reg, CFI_OFFSET, scaled(walk, -unscaled_uleb128(walk)));
-        break;
+        return true;
     case CFA_VAL_OFFSET:
         reg = read_register(walk);
         set_rule(walk, reg, CFI_VAL_OFFSET, scaled_uleb128(walk));
-        break;
+        return true;
     case CFA_VAL_OFFSET_SF:
         reg = read_register(walk);
         set_rule(walk, reg, CFI_VAL_OFFSET, scaled(walk, cursor_sleb128(c)));
-        break;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* DWARF 5, 6.4.2.3: all other rules of registers. False: another instruction. */
+static bool execute_rule(struct cfi_walk *walk, uint8_t opcode)
+{
+    uint64_t reg;
+    switch (opcode) {
     case CFA_RESTORE_EXTENDED:
         restore_rule(walk, read_register(walk));
-        break;
+        return true;
     case CFA_UNDEFINED:
         set_rule(walk, read_register(walk), CFI_UNDEFINED, 0);
-        break;
+        return true;
     case CFA_SAME_VALUE:
         set_rule(walk, read_register(walk), CFI_SAME, 0);
-        break;
+        return true;
     case CFA_REGISTER:
         reg = read_register(walk);
         set_rule(walk, reg, CFI_REGISTER, (int64_t)read_register(walk));
+        return true;
+    case CFA_EXPRESSION:
+        set_expression(walk, CFI_EXPRESSION);
+        return true;
+    case CFA_VAL_EXPRESSION:
+        set_expression(walk, CFI_VAL_EXPRESSION);
+        return true;
+    default:
+        return execute_offset(walk, opcode);
+    }
+}
+
+/* DWARF 5, 6.4.2.4 (states of rows), padding, and extensions. */
+static void execute_other(struct cfi_walk *walk, uint8_t opcode)
+{
+    switch (opcode) {
+    case CFA_NOP:
         break;
     case CFA_REMEMBER_STATE:
         remember(walk);
@@ -248,42 +315,23 @@ static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
     case CFA_RESTORE_STATE:
         recall(walk);
         break;
-    case CFA_DEF_CFA:
-        reg = read_register(walk);
-        set_cfa(walk, reg, unscaled_uleb128(walk));
-        break;
-    case CFA_DEF_CFA_SF:
-        reg = read_register(walk);
-        set_cfa(walk, reg, scaled(walk, cursor_sleb128(c)));
-        break;
-    case CFA_DEF_CFA_REGISTER:
-        set_cfa_register(walk, read_register(walk));
-        break;
-    case CFA_DEF_CFA_OFFSET:
-        set_cfa_offset(walk, unscaled_uleb128(walk));
-        break;
-    case CFA_DEF_CFA_OFFSET_SF:
-        set_cfa_offset(walk, scaled(walk, cursor_sleb128(c)));
-        break;
-    case CFA_DEF_CFA_EXPRESSION:
-        walk->row.cfa.expression = read_expression(walk, &walk->row.cfa.expression_bytes);
-        break;
-    case CFA_EXPRESSION:
-        set_expression(walk, CFI_EXPRESSION);
-        break;
-    case CFA_VAL_EXPRESSION:
-        set_expression(walk, CFI_VAL_EXPRESSION);
-        break;
     case CFA_AARCH64_NEGATE_RA_STATE: /* signatures are masked off all return addresses */
         if (!is_foreign(walk))
             fail(walk);
         break;
     case CFA_GNU_ARGS_SIZE: /* how much a landing pad has to pop: CFA and registers stay */
-        (void)cursor_uleb128(c);
+        (void)cursor_uleb128(&walk->code);
         break;
     default:
         fail(walk);
     }
+}
+
+static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
+{
+    if (!execute_cfa(walk, opcode) && !execute_location(walk, opcode) &&
+        !execute_rule(walk, opcode))
+        execute_other(walk, opcode);
 }
 
 static void execute_one(struct cfi_walk *walk)

@@ -158,67 +158,63 @@ static uint64_t shift_right_signed(int64_t value, uint64_t by)
     return (uint64_t)(value >> (by < 63 ? by : 63));
 }
 
-/* Binary operations. Division and comparisons are signed (DWARF 5, 2.5.1.4 and 2.5.1.5); modulo is
- * unsigned, as in libgcc (unwind-dw2.c). */
-static void combine(struct evaluation *m, uint8_t op)
+/* Comparisons are signed (DWARF 5, 2.5.1.5). */
+static uint64_t compare(struct evaluation *m, uint8_t op, int64_t left, int64_t right)
 {
-    uint64_t right = pop(m), left = pop(m);
-    int64_t a = (int64_t)left, b = (int64_t)right;
     switch (op) {
-    case OP_AND:
-        push(m, left & right);
-        break;
-    case OP_DIV:
-        push(m, divide(m, a, b));
-        break;
-    case OP_MINUS:
-        push(m, left - right);
-        break;
-    case OP_MOD:
-        push(m, modulo(m, left, right));
-        break;
-    case OP_MUL:
-        push(m, left * right);
-        break;
-    case OP_OR:
-        push(m, left | right);
-        break;
-    case OP_PLUS:
-        push(m, left + right);
-        break;
-    case OP_SHL:
-        push(m, right < 64 ? left << right : 0);
-        break;
-    case OP_SHR:
-        push(m, right < 64 ? left >> right : 0);
-        break;
-    case OP_SHRA:
-        push(m, shift_right_signed(a, right));
-        break;
-    case OP_XOR:
-        push(m, left ^ right);
-        break;
     case OP_EQ:
-        push(m, a == b);
-        break;
+        return left == right;
     case OP_GE:
-        push(m, a >= b);
-        break;
+        return left >= right;
     case OP_GT:
-        push(m, a > b);
-        break;
+        return left > right;
     case OP_LE:
-        push(m, a <= b);
-        break;
+        return left <= right;
     case OP_LT:
-        push(m, a < b);
-        break;
+        return left < right;
     case OP_NE:
-        push(m, a != b);
-        break;
+        return left != right;
     default: /* addresses, pieces, calls: not allowed in CFI */
         m->code.failed = true;
+        return 0;
     }
+}
+
+/* Division is signed (DWARF 5, 2.5.1.4); modulo is unsigned, as in libgcc (unwind-dw2.c). */
+static uint64_t combine(struct evaluation *m, uint8_t op, uint64_t left, uint64_t right)
+{
+    switch (op) {
+    case OP_AND:
+        return left & right;
+    case OP_DIV:
+        return divide(m, (int64_t)left, (int64_t)right);
+    case OP_MINUS:
+        return left - right;
+    case OP_MOD:
+        return modulo(m, left, right);
+    case OP_MUL:
+        return left * right;
+    case OP_OR:
+        return left | right;
+    case OP_PLUS:
+        return left + right;
+    case OP_SHL:
+        return right < 64 ? left << right : 0;
+    case OP_SHR:
+        return right < 64 ? left >> right : 0;
+    case OP_SHRA:
+        return shift_right_signed((int64_t)left, right);
+    case OP_XOR:
+        return left ^ right;
+    default:
+        return compare(m, op, (int64_t)left, (int64_t)right);
+    }
+}
+
+static void execute_binary(struct evaluation *m, uint8_t op)
+{
+    uint64_t right = pop(m), left = pop(m);
+    push(m, combine(m, op, left, right));
 }
 
 /* Constants; false for any other operation. */
@@ -259,69 +255,91 @@ static bool push_constant(struct evaluation *m, uint8_t op)
     }
 }
 
-static void execute(struct evaluation *m, uint8_t op)
+/* DWARF 5, 2.5.1.3: copies and moves of values on the stack. False: another operation. */
+static bool execute_stack(struct evaluation *m, uint8_t op)
 {
-    struct cursor *c = &m->code;
-    uint64_t value;
     switch (op) {
-    case OP_NOP:
-        break;
     case OP_DUP:
         push_pick(m, 0);
-        break;
+        return true;
     case OP_OVER:
         push_pick(m, 1);
-        break;
+        return true;
     case OP_PICK:
-        push_pick(m, cursor_u8(c));
-        break;
+        push_pick(m, cursor_u8(&m->code));
+        return true;
     case OP_DROP:
         (void)pop(m);
-        break;
+        return true;
     case OP_SWAP:
         swap(m);
-        break;
+        return true;
     case OP_ROT:
         rotate(m);
-        break;
+        return true;
     case OP_DEREF:
         dereference(m, 8);
-        break;
+        return true;
     case OP_DEREF_SIZE:
-        dereference(m, cursor_u8(c));
-        break;
+        dereference(m, cursor_u8(&m->code));
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* DWARF 5, 2.5.1.4: operations with one value. False: another operation. */
+static bool execute_unary(struct evaluation *m, uint8_t op)
+{
+    uint64_t value;
+    switch (op) {
     case OP_ABS:
         value = pop(m);
         push(m, (int64_t)value < 0 ? -value : value);
-        break;
+        return true;
     case OP_NEG:
         push(m, -pop(m));
-        break;
+        return true;
     case OP_NOT:
         push(m, ~pop(m));
-        break;
+        return true;
     case OP_PLUS_UCONST:
         value = pop(m);
-        push(m, value + cursor_uleb128(c));
-        break;
+        push(m, value + cursor_uleb128(&m->code));
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* DWARF 5, 2.5.1.5, without comparisons. False: another operation. */
+static bool execute_flow(struct evaluation *m, uint8_t op)
+{
+    switch (op) {
+    case OP_NOP:
+        return true;
     case OP_SKIP:
         jump(m, true);
-        break;
+        return true;
     case OP_BRA:
         jump(m, pop(m) != 0);
-        break;
-    case OP_BREGX:
-        value = cursor_uleb128(c);
-        push_register(m, value);
-        break;
+        return true;
     default:
-        if (op >= OP_LIT0 && op <= OP_LIT31)
-            push(m, (uint64_t)op - OP_LIT0);
-        else if (op >= OP_BREG0 && op <= OP_BREG31)
-            push_register(m, (uint64_t)op - OP_BREG0);
-        else if (!push_constant(m, op))
-            combine(m, op);
+        return false;
     }
+}
+
+static void execute(struct evaluation *m, uint8_t op)
+{
+    if (op >= OP_LIT0 && op <= OP_LIT31)
+        push(m, (uint64_t)op - OP_LIT0);
+    else if (op >= OP_BREG0 && op <= OP_BREG31)
+        push_register(m, (uint64_t)op - OP_BREG0);
+    else if (op == OP_BREGX)
+        push_register(m, cursor_uleb128(&m->code));
+    else if (!push_constant(m, op) && !execute_stack(m, op) && !execute_unary(m, op) &&
+             !execute_flow(m, op))
+        execute_binary(m, op);
 }
 
 /* initial: the CFA, first value of expressions for registers (DWARF 5, 6.4.2.3). Backward jumps may
