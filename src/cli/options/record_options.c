@@ -170,61 +170,15 @@ static int check_off_cpu_only(const struct record_request *request, struct error
     return 0;
 }
 
-static int apply(struct record_request *request, int id, const char *value, struct error *error)
+/* Options for the outputs and for the names in them. */
+static int apply_output(struct record_request *request, int id, const char *value,
+                        struct error *error)
 {
     switch (id) {
     case 'o':
         request->output_name = value;
         request->output_names++;
         return outputs_add_recorded(&request->outputs, value, error);
-    case 'F':
-        return record_value_frequency(request, value, error);
-    case 'c':
-        request->period = value;
-        return 0;
-    case 'e':
-        return event_option_parse(&request->options, value, error);
-    case 'p':
-    case 't':
-        return add_targets(request, id, value, error);
-    case OPTION_RECORD:
-        return recorder_names_add(&request->options.recorders, value, error);
-    case OPTION_OFF_CPU:
-        return recorder_names_add(&request->options.recorders, "off-cpu", error);
-    case OPTION_OFF_CPU_ONLY:
-        request->options.off_cpu_only = true;
-        return recorder_names_add(&request->options.recorders, "off-cpu", error);
-    case OPTION_OFF_CPU_INTERVAL:
-        return record_value_off_cpu_interval(request, value, error);
-    case OPTION_STUCK_AFTER:
-        return units_parse_time(value, "--stuck-after", &request->stuck_after_ns, error);
-    case 'u':
-        request->options.user = value;
-        return target_list_add_user(&request->targets, value, error);
-    case 'a':
-    case 'C':
-    case 'G':
-        return add_system(request, id, value, error);
-    case 'k':
-        return event_option_clock(value, error);
-    case OPTION_KERNEL:
-    case OPTION_ALL_KERNEL:
-    case OPTION_KERNEL_CALLCHAINS:
-    case OPTION_ALL_USER:
-        event_option_kernel(&request->options, id);
-        return 0;
-    case OPTION_RAW:
-        request->options.raw_stacks = true;
-        return 0;
-    case OPTION_ENGINE:
-        return recorder_names_engine(&request->options.engine, value, error);
-    case OPTION_SELF_CHECK:
-        return record_value_self_check(request, value, error);
-    case OPTION_FAIL_ON:
-        return record_value_fail_on(request, value, error);
-    case OPTION_WITHHOLD_TABLES:
-        request->options.withhold_tables = true;
-        return 0;
     case SYMBOL_DEBUGINFOD:
         request->use_debuginfod = true;
         return 0;
@@ -248,6 +202,83 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case OPTION_THREADS:
         request->export_options.threads_apart = true;
         return 0;
+    default:
+        return apply_lifetime(request, id, value, error);
+    }
+}
+
+/* Options for recorders and sources. */
+static int apply_recorder(struct record_request *request, int id, const char *value,
+                          struct error *error)
+{
+    struct record_options *options = &request->options;
+    switch (id) {
+    case OPTION_RECORD:
+        return recorder_names_add(&options->recorders, value, error);
+    case OPTION_OFF_CPU:
+        return recorder_names_add(&options->recorders, "off-cpu", error);
+    case OPTION_OFF_CPU_ONLY:
+        options->off_cpu_only = true;
+        return recorder_names_add(&options->recorders, "off-cpu", error);
+    case OPTION_OFF_CPU_INTERVAL:
+        return record_value_off_cpu_interval(request, value, error);
+    case OPTION_STUCK_AFTER:
+        return units_parse_time(value, "--stuck-after", &request->stuck_after_ns, error);
+    case OPTION_ENGINE:
+        return recorder_names_engine(&options->engine, value, error);
+    case OPTION_SELF_CHECK:
+        return record_value_self_check(request, value, error);
+    case OPTION_FAIL_ON:
+        return record_value_fail_on(request, value, error);
+    case OPTION_WITHHOLD_TABLES:
+        options->withhold_tables = true;
+        return 0;
+    default:
+        return apply_output(request, id, value, error);
+    }
+}
+
+/* Options for the events, and for the code and the processes sampled. */
+static int apply_samples(struct record_request *request, int id, const char *value,
+                         struct error *error)
+{
+    switch (id) {
+    case 'F':
+        return record_value_frequency(request, value, error);
+    case 'c':
+        request->period = value;
+        return 0;
+    case 'e':
+        return event_option_parse(&request->options, value, error);
+    case 'k':
+        return event_option_clock(value, error);
+    case 'p':
+    case 't':
+        return add_targets(request, id, value, error);
+    case 'u':
+        request->options.user = value;
+        return target_list_add_user(&request->targets, value, error);
+    case 'a':
+    case 'C':
+    case 'G':
+        return add_system(request, id, value, error);
+    case OPTION_KERNEL:
+    case OPTION_ALL_KERNEL:
+    case OPTION_KERNEL_CALLCHAINS:
+    case OPTION_ALL_USER:
+        event_option_kernel(&request->options, id);
+        return 0;
+    case OPTION_RAW:
+        request->options.raw_stacks = true;
+        return 0;
+    default:
+        return apply_recorder(request, id, value, error);
+    }
+}
+
+static int apply(struct record_request *request, int id, const char *value, struct error *error)
+{
+    switch (id) {
     case 'q':
         request->quiet = true;
         return 0;
@@ -261,7 +292,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->version = true;
         return 0;
     default:
-        return apply_lifetime(request, id, value, error);
+        return apply_samples(request, id, value, error);
     }
 }
 
@@ -285,6 +316,25 @@ static int check_command(char *const *words, char *const *command, struct error 
                      *command, *command);
 }
 
+/* Options against one another, in the order of the messages. */
+static int check_request(struct record_request *request, bool has_targets, struct error *error)
+{
+    struct record_options *options = &request->options;
+    if (check_raw(options, error) != 0 || (has_targets && check_targets(request, error) != 0) ||
+        check_lifetime(request, error) != 0 || check_off_cpu_only(request, error) != 0 ||
+        check_stuck_after(request, error) != 0 ||
+        event_option_rate(options, request->period, request->has_frequency, error) != 0 ||
+        event_option_check(options, error) != 0 ||
+        recorders_check(recorders, RECORDERS, options->recorders,
+                        has_targets || is_by_ring(options), error) != 0)
+        return -EINVAL;
+    if (request->view && request->repeat)
+        return error_set(error, -EINVAL, "--view shows one recording: leave out --repeat");
+    if (request->view && request->outputs.count && !request->outputs.capture)
+        return error_set(error, -EINVAL, "--view needs a capture: add -o NAME.data");
+    return 0;
+}
+
 int record_request_parse(struct record_request *request, char *const *words, struct error *error)
 {
     const struct record_parameter *frequency = recorders_parameter("freq");
@@ -304,20 +354,9 @@ int record_request_parse(struct record_request *request, char *const *words, str
     if (id == 0 && !has_targets)
         return error_set(error, -EINVAL,
                          "no command to record: use rec -- COMMAND; see `rec --help`");
-    if (check_raw(&request->options, error) != 0 ||
-        (has_targets && check_targets(request, error) != 0) ||
-        check_lifetime(request, error) != 0 || check_off_cpu_only(request, error) != 0 ||
-        check_stuck_after(request, error) != 0 ||
-        event_option_rate(&request->options, request->period, request->has_frequency, error) != 0 ||
-        event_option_check(&request->options, error) != 0 ||
-        recorders_check(recorders, RECORDERS, request->options.recorders,
-                        has_targets || is_by_ring(&request->options), error) != 0)
+    if (check_request(request, has_targets, error) != 0)
         return -EINVAL;
     request->options.argv = id > 0 ? options.argv - 1 : NULL;
-    if (request->view && request->repeat)
-        return error_set(error, -EINVAL, "--view shows one recording: leave out --repeat");
-    if (request->view && request->outputs.count && !request->outputs.capture)
-        return error_set(error, -EINVAL, "--view needs a capture: add -o NAME.data");
     if (request->outputs.capture || request->outputs.count > 0)
         return 0;
     return outputs_add_usual(&request->outputs, "", true, error);
