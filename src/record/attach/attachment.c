@@ -171,43 +171,55 @@ static void close_target_fds(struct attachment *attachment)
     attachment->target_fds = NULL;
 }
 
-int attachment_open(struct attachment *attachment, struct error *error)
+static int open_file_and_source(struct attachment *attachment, const struct own_rights *own,
+                                struct error *error)
 {
-    int err = attachment->options->argv ? fork_command(attachment, error) : 0;
-    if (err)
-        return err;
-    if (attachment->options->kernel_stacks && (err = kernel_access_require(error)) != 0)
-        return err;
-    raise_file_limit();
-    raise_priority();
-    struct own_rights own = own_rights_read();
-    attachment->target_fds =
-        pid_fds_open(attachment->options->targets, attachment->options->target_count);
-    if (!attachment->target_fds)
-        return error_set(error, -ENOMEM, "out of memory");
-    err = attach_targets_check(attachment->options, &own, &attachment->result->summary, error);
-    if (err)
-        return err;
     uint64_t period_ns = 1000000000 / choose_frequency(attachment);
     round_start(&attachment->round);
     attachment->start_ns = attachment->round.now_ns;
     attachment->round.is_quiet = true; /* until all threads have events */
-    err = open_writer(attachment, period_ns, error);
+    int err = open_writer(attachment, period_ns, error);
     if (err == 0)
-        err = open_source(attachment, period_ns, &own, error);
+        err = open_source(attachment, period_ns, own, error);
     if (err == 0 && take_signals(attachment) != 0)
         err = error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
-    if (err)
-        return err;
-    if ((err = open_off_cpu(attachment, error)) != 0)
-        return err;
-    err = attach_targets_open(&attachment->source, attachment->options, attachment->target_fds,
-                              &own, error);
+    return err;
+}
+
+static int open_targets(struct attachment *attachment, const struct own_rights *own,
+                        struct error *error)
+{
+    int err = attach_targets_open(&attachment->source, attachment->options, attachment->target_fds,
+                                  own, error);
     attachment->busy_before_ns = proc_busy_ns();
     if (err == 0)
-        err = start_off_cpu(attachment, &own, error);
+        err = start_off_cpu(attachment, own, error);
     close_target_fds(attachment);
-    return err || !attachment->options->argv ? err : start_command(attachment, error);
+    return err;
+}
+
+int attachment_open(struct attachment *attachment, struct error *error)
+{
+    const struct record_options *options = attachment->options;
+    int err = options->argv ? fork_command(attachment, error) : 0;
+    if (err == 0 && options->kernel_stacks)
+        err = kernel_access_require(error);
+    if (err)
+        return err;
+    raise_file_limit();
+    raise_priority();
+    struct own_rights own = own_rights_read();
+    attachment->target_fds = pid_fds_open(options->targets, options->target_count);
+    if (!attachment->target_fds)
+        return error_set(error, -ENOMEM, "out of memory");
+    err = attach_targets_check(options, &own, &attachment->result->summary, error);
+    if (err == 0)
+        err = open_file_and_source(attachment, &own, error);
+    if (err == 0)
+        err = open_off_cpu(attachment, error);
+    if (err == 0)
+        err = open_targets(attachment, &own, error);
+    return err || !options->argv ? err : start_command(attachment, error);
 }
 
 void attachment_close(struct attachment *attachment)
