@@ -252,24 +252,27 @@ static bool belongs_outside(struct handshake *handshake, const struct join *join
 }
 
 /* The process runs on without a sampler. Where perf-ring is not available either, the process is
- * found among the untracked processes. */
+ * found among the untracked processes. The events are opened before the reply, while the process
+ * waits: a thread or child that starts between the opening of two events, or before the enabling,
+ * inherits a part of the events without a FORK record, and is sampled twice. */
 static void leave_outside(struct handshake *handshake, struct join *join,
                           struct join_request *request)
 {
-    pid_t pid = join->identity.pid;
-    if (outside_has(handshake->outside, pid) && join_find_mappings(join, handshake->session) &&
+    const pid_t pid = join->identity.pid;
+    const bool is_there = outside_has(handshake->outside, pid);
+    struct process *before = join->before;
+    struct proc_stat stat;
+    if (is_there && join_find_mappings(join, handshake->session) &&
         admission_has_other_view(&join->stated, pid, &join->mappings))
         name_refused(handshake, &join->request, admission_is_emulated);
-    struct process *before = join->before;
     answer_unsampled(join);
-    reply(request);
     uint64_t cpu_ns = proc_cpu_ns(pid);
-    struct proc_stat stat;
     if (!before && proc_stat_read(&stat, pid, 0) == 0)
         process_tree_take_leave(handshake->tree, pid, stat.parent);
-    bool is_adopted = !outside_has(handshake->outside, pid) &&
-                      outside_adopt(handshake->outside, (struct attached){pid, join->pid_fd}, 0,
-                                    before != NULL) == 0;
+    bool is_adopted =
+        !is_there && outside_adopt(handshake->outside, (struct attached){pid, join->pid_fd}, 0,
+                                   before != NULL) == 0;
+    reply(request);
     if (!is_adopted || !before)
         return;
     outside_set_parent(handshake->outside, before);

@@ -6,6 +6,7 @@
 #include "made_request.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -347,6 +348,56 @@ static void many_requests_take_several_rounds(void **state)
         assert_int_equal(requests->requests[i].state, REQUEST_REPLIED);
 }
 
+struct waiting {
+    uint32_t *state;
+    const struct outside *outside;
+    size_t recorded; /* processes from outside, when the reply came */
+};
+
+static void *wait_for_reply(void *argument)
+{
+    struct waiting *waiting = argument;
+    while (load_acquire(waiting->state) != REQUEST_REPLIED)
+        continue;
+    waiting->recorded = outside_count(waiting->outside);
+    return NULL;
+}
+
+/* Each executable with this file is a Go program from now on. */
+static void take_for_go(struct fixture *fixture)
+{
+    struct go_programs *known = &fixture->collector->handshake.admission.go_programs;
+    struct stat file;
+    assert_int_equal(stat("/proc/self/exe", &file), 0);
+    known->files[0].device = file.st_dev;
+    known->files[0].inode = file.st_ino;
+    known->files[0].bytes = file.st_size;
+    known->files[0].changed = file.st_ctim;
+    known->files[0].is_go = true;
+}
+
+/* A thread or child that starts while the events are opened would be sampled twice. */
+static void a_go_program_waits_until_it_is_recorded_from_outside(void **state)
+{
+    struct fixture *fixture = *state;
+    struct outside *outside = &fixture->collector->outside;
+    struct waiting waiting = {.state = &request_of(fixture)->state, .outside = outside};
+    pthread_t thread;
+    if (thread_events_probe() != 0)
+        skip();
+    outside->is_permitted = true;
+    outside->config.open_files = &fixture->kept;
+    take_for_go(fixture);
+    pid_t pid = start_other(fixture, true, false);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_reply, &waiting), 0);
+    ask(fixture, pid);
+    pthread_join(thread, NULL);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_int_equal(waiting.recorded, 1);
+    assert_int_equal(count(fixture), 0);
+}
+
 /* The memory of an ended process is returned. */
 static void nothing_of_an_ended_process_stays_mapped(void **state)
 {
@@ -382,6 +433,7 @@ int main(void)
         TEST(the_request_of_a_process_that_takes_long_to_read_the_reply_is_its_own),
         TEST(an_abandoned_request_is_freed_with_the_reply),
         TEST(many_requests_take_several_rounds),
+        TEST(a_go_program_waits_until_it_is_recorded_from_outside),
         TEST(nothing_of_an_ended_process_stays_mapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
