@@ -69,7 +69,7 @@ static uint64_t read_records(struct off_loop *loop)
     struct ring_record record;
     uint64_t until_ns = off_rings_look(&loop->rings);
     pid_t root = (pid_t)load_acquire(&loop->root_pid);
-    if (loop->is_polled && root)
+    if (loop->is_polled && (root || loop->tasks.count > 0))
         off_poll_round(&loop->poll, root, until_ns);
     while (off_rings_next(&loop->rings, until_ns, &record)) {
         loop->record_ns = until_ns;
@@ -135,9 +135,8 @@ static uint64_t single_cuts(size_t threads)
                                      : share;
 }
 
-/* schedstat takes the place of the records, for the tree of a command only: the processes of other
- * recordings cannot be listed. Records up to now are read first, so the polling starts with their
- * states. */
+/* schedstat takes the place of the records. Records up to now are read first, so the polling starts
+ * with the states by the records. */
 static void end_records(struct off_loop *loop, uint64_t storm)
 {
     off_rings_end(&loop->rings);
@@ -176,7 +175,7 @@ static void flush(struct off_loop *loop, uint64_t until_ns)
     uint64_t storm =
         switch_storm_find(&loop->window, until_ns, loop->records.switches + loop->records.lost,
                           loop->waits.samples.sums.on_ns);
-    if (storm && !loop->is_polled && load_acquire(&loop->root_pid))
+    if (storm && !loop->is_polled && loop->records.reach != REACH_SYSTEM)
         end_records(loop, storm);
 }
 

@@ -60,10 +60,19 @@ static void list_tree(struct off_poll *poll, pid_t pid, int depth, uint64_t now_
 {
     pid_t children[CHILDREN_MAX];
     list_threads(poll, pid, now_ns);
-    size_t count =
-        poll->has_children && depth < DEPTH_MAX ? proc_children(pid, children, CHILDREN_MAX) : 0;
+    bool has_children = poll->reach == REACH_CHILDREN && depth < DEPTH_MAX;
+    size_t count = has_children ? proc_children(pid, children, CHILDREN_MAX) : 0;
     for (size_t i = 0; i < count; i++)
         list_tree(poll, children[i], depth + 1, now_ns);
+}
+
+/* New processes are children of known ones. */
+static void list_known(struct off_poll *poll, uint64_t now_ns)
+{
+    for (size_t i = 0; i < OFF_BUCKETS && poll->reach != REACH_THREAD; i++)
+        for (struct off_process *known = poll->tasks->processes[i]; known;
+             known = known->next_in_bucket)
+            list_tree(poll, known->pid, 0, now_ns);
 }
 
 /* Another thread with the same id may have a lower account. */
@@ -131,7 +140,10 @@ void off_poll_round(struct off_poll *poll, pid_t root, uint64_t now_ns)
     }
     if (now_ns < poll->list_due_ns)
         return;
-    list_tree(poll, root, 0, now_ns);
+    if (root)
+        list_tree(poll, root, 0, now_ns);
+    else
+        list_known(poll, now_ns);
     uint64_t cost_ns = LIST_COST_PARTS * (monotonic_ns() - now_ns);
     poll->list_due_ns = now_ns + (cost_ns > LIST_NS ? cost_ns : LIST_NS);
 }

@@ -20,12 +20,13 @@ struct off_poll {
     struct off_tasks *tasks;
     struct off_waits *waits;
     struct off_records *records;
-    bool has_children; /* processes forked by the first one are recorded too */
+    enum event_reach reach; /* of the recording: which new threads and processes belong to it */
     uint64_t list_due_ns;
 };
 
 /* Takes over from the switch records, which have ended now. */
 void off_poll_adopt(struct off_poll *poll, uint64_t now_ns);
 
-/* Reads what is due; root: the first process. */
+/* Reads what is due; root: the first process; 0: new threads and processes are those of the known
+ * processes. */
 void off_poll_round(struct off_poll *poll, pid_t root, uint64_t now_ns);

@@ -81,8 +81,7 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     off_queue_open(&recorder->queue);
     off_loop_connect(&recorder->loop, &recorder->queue, config->interval_ns);
     recorder->loop.waits.is_quiet = config->is_quiet;
-    recorder->loop.records.reach = config->reach;
-    recorder->loop.poll.has_children = config->reach == REACH_CHILDREN;
+    recorder->loop.records.reach = recorder->loop.poll.reach = config->reach;
     off_ends_open(&recorder->loop.ends);
     off_notes_open(&recorder->loop.waits.notes, config->accounts_fd);
     recorder->loop.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
