@@ -355,6 +355,8 @@ class OffCpu(rec.Case):
         self.assertEqual(len(sleeps), 2)
         self.assert_within(min(sleeps.values()), 0.2, 0.05)
         self.assert_within(max(sleeps.values()), 0.6, 0.05)
+        for thread in run.info["threads"]:  # found with the next round of rec: up to a second later
+            self.assert_within((thread["end_ns"] - thread["start_ns"]) / 1e9, thread["lifetime_ns"] / 1e9, 0.05, thread)
 
     def test_waits_up_to_the_end_by_size_add_up(self):
         run, waits = self.recorded_waits(rec.target("idle_threads"), "50", "20000",

@@ -55,6 +55,11 @@ static void connect_samples(struct collector *collector)
                                             .round = round};
 }
 
+static uint64_t kernel_end_ns(const void *records, pid_t pid, uint64_t since_ns)
+{
+    return off_recorder_end_ns(records, pid, since_ns);
+}
+
 /* From the accounts up to the watch. */
 static void connect_watch(struct collector *collector)
 {
@@ -87,6 +92,8 @@ static void connect_watch(struct collector *collector)
     watch->tree = &collector->tree;
     watch->compiler = config->compiler;
     watch->round = round;
+    watch->kernel_end_ns = config->off_cpu ? kernel_end_ns : NULL;
+    watch->records = config->off_cpu;
     watch->end_fd = -1;
 }
 

@@ -181,6 +181,11 @@ void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns)
     off_writer_round(&recorder->writer, &recorder->queue, now_ns, false);
 }
 
+uint64_t off_recorder_end_ns(const struct off_recorder *recorder, pid_t pid, uint64_t since_ns)
+{
+    return off_writer_end_ns(&recorder->writer, pid, since_ns);
+}
+
 /* False: the thread hangs in the kernel, at the memory of a process. */
 static bool join(struct off_recorder *recorder)
 {

@@ -68,6 +68,9 @@ void off_recorder_begin(struct off_recorder *recorder, uint64_t now_ns);
 /* Writes what the thread has found. From the writer's thread. */
 void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns);
 
+/* The end of the process by the records written so far, if not before since_ns; 0: unknown. */
+uint64_t off_recorder_end_ns(const struct off_recorder *recorder, pid_t pid, uint64_t since_ns);
+
 /* The longest time between two calls of off_recorder_write(); and the age of the oldest sample
  * that a call writes. */
 #define OFF_RECORDER_WRITE_NS UINT64_C(500000000)

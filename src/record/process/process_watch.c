@@ -107,6 +107,15 @@ void process_turn_untracked(struct process_watch *watch, struct process *process
     record_add_not_followed(watch->samples->summary, process->pid, process->name, reason);
 }
 
+/* While the program waits, rounds are up to a second apart. */
+static uint64_t find_end_ns(const struct process_watch *watch, const struct process *process)
+{
+    uint64_t end_ns = watch->kernel_end_ns
+                          ? watch->kernel_end_ns(watch->records, process->pid, process->start_ns)
+                          : 0;
+    return end_ns ? end_ns : watch->round->now_ns;
+}
+
 /* The waiting process may be about to pass on the rusage, hence a second look. */
 static void find_end(struct process_watch *watch, struct process *process)
 {
@@ -114,7 +123,8 @@ static void find_end(struct process_watch *watch, struct process *process)
         return; /* the kernel rings know whether the program was executed */
     bool is_first_look = process->gone_ns == 0;
     if (is_first_look)
-        process->gone_ns = watch->round->now_ns; /* the pid may be reused by the second look */
+        process->gone_ns =
+            find_end_ns(watch, process); /* the pid may be reused by the second look */
     if (is_first_look && !accounting_has_rusage(watch->accounting, process))
         watch->waits_for_rusage = true;
     else

@@ -33,6 +33,10 @@ struct process_watch {
     const struct round *round;
     int end_fd;                                   /* epoll: the pidfd of every process */
     struct epoll_event events[SESSION_PROCESSES]; /* of one look */
+    /* The end of the process by the kernel's records, if not before since_ns; 0: unknown. NULL: no
+     * records. */
+    uint64_t (*kernel_end_ns)(const void *records, pid_t pid, uint64_t since_ns);
+    const void *records;
     bool has_starts;       /* requests of this round: memories of ended processes may wait */
     bool waits_for_rusage; /* a process that ended in this round has no rusage yet */
 };

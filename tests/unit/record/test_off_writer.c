@@ -266,6 +266,24 @@ static void a_pid_used_again_has_the_waits_and_mappings_of_one_process(void **st
     assert_int_equal(seen.program, 1);
 }
 
+static void the_end_of_a_process_is_that_of_its_last_thread(void **state)
+{
+    struct world *world = *state;
+    write_start(world, 1000 * MS);
+    for (int i = 0; i < 2; i++) {
+        const struct off_entry end = {.kind = OFF_ENTRY_END,
+                                      .pid = PID,
+                                      .tid = PID + (pid_t)i,
+                                      .time_ns = (1500 + (uint64_t)i) * MS,
+                                      .ends_process = i == 1};
+        off_queue_put(&world->queue, &end, NULL, 0);
+        off_writer_round(&world->writer, &world->queue, 1600 * MS, false);
+        assert_int_equal(off_writer_end_ns(&world->writer, PID, 1000 * MS), i ? 1501 * MS : 0);
+    }
+    assert_int_equal(off_writer_end_ns(&world->writer, PID, 1502 * MS), 0);
+    assert_int_equal(off_writer_end_ns(&world->writer, PID + 1, 0), 0);
+}
+
 /* The start in the file is 2 ms older than the kernel's: the creator was preempted before clone(). */
 static void the_start_of_an_ended_task_may_be_older_than_the_kernels(void **state)
 {
@@ -394,6 +412,7 @@ int main(void)
         TEST(a_later_start_of_the_same_program_has_its_mappings),
         TEST(mappings_are_bounded_for_a_process_and_for_all),
         TEST(a_pid_used_again_has_the_waits_and_mappings_of_one_process),
+        TEST(the_end_of_a_process_is_that_of_its_last_thread),
         cmocka_unit_test(the_start_of_an_ended_task_may_be_older_than_the_kernels),
         TEST(stacks_that_end_early_have_a_mapping_of_the_mark),
         cmocka_unit_test(ended_tasks_are_forgotten),

@@ -26,6 +26,7 @@ struct file_task {
     uint32_t start_count;                      /* and their number; 0: not in the file */
     uint64_t life_ns;       /* of the latest FORK; without a FORK, of the first COMM */
     bool is_met;            /* has samples, and had no start then */
+    uint64_t kernel_end_ns; /* of the latest ended process, by its last thread; 0: none */
     uint64_t program_ns;    /* of the exec, by the kernel; 0: none was seen */
     uint64_t mapped_ns;     /* the start that the following was written for */
     uint64_t frames;        /* mapped synthetic frames: a bit for each enum wait_frame */

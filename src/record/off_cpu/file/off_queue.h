@@ -43,7 +43,10 @@ struct off_entry {
             uint8_t build_id[20];
             uint32_t build_id_bytes;
         } mapping;
-        uint64_t lifetime_ns; /* END: without time of lost records */
+        struct {
+            uint64_t lifetime_ns; /* END: without time of lost records */
+            bool ends_process;    /* END: the last thread */
+        };
     };
 };
 

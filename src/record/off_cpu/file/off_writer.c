@@ -188,6 +188,16 @@ static void take_end(struct off_writer *writer, const struct off_entry *entry)
     const struct perfdata_task task = {
         .pid = (uint32_t)entry->pid, .tid = (uint32_t)entry->tid, .time_ns = entry->time_ns};
     perfdata_write_value(writer->file, &task, RECORD_EVENT_OFF_CPU, entry->lifetime_ns);
+    struct file_task *process =
+        entry->ends_process ? file_task_find(&writer->tasks, (uint32_t)entry->pid) : NULL;
+    if (process)
+        process->kernel_end_ns = entry->time_ns;
+}
+
+uint64_t off_writer_end_ns(const struct off_writer *writer, pid_t pid, uint64_t since_ns)
+{
+    const struct file_task *process = file_task_find(&writer->tasks, (uint32_t)pid);
+    return process && process->kernel_end_ns >= since_ns ? process->kernel_end_ns : 0;
 }
 
 static void take(struct off_writer *writer, const struct off_entry *entry)

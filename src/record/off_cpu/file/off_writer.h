@@ -24,6 +24,9 @@ struct off_writer {
 void off_writer_open(struct off_writer *writer, struct perfdata_writer *file);
 void off_writer_close(struct off_writer *writer);
 
+/* The end of the process by the kernel's records, if not before since_ns; 0: unknown. */
+uint64_t off_writer_end_ns(const struct off_writer *writer, pid_t pid, uint64_t since_ns);
+
 /* is_last: nothing is held. */
 void off_writer_round(struct off_writer *writer, struct off_queue *queue, uint64_t now_ns,
                       bool is_last);

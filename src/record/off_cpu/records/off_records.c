@@ -17,7 +17,8 @@ static void put_end(const struct off_records *records, const struct off_thread *
                                     .tid = thread->tid,
                                     .time_ns = end_ns,
                                     .since_ns = thread->file_ns,
-                                    .lifetime_ns = end_ns - run->start_ns - lost_ns};
+                                    .lifetime_ns = end_ns - run->start_ns - lost_ns,
+                                    .ends_process = thread->process->threads == 1};
     if (!records->waits->is_quiet && !records->is_listed && end_ns > run->start_ns + lost_ns)
         off_queue_put(records->waits->samples.queue, &entry, NULL, 0);
 }
