@@ -62,6 +62,38 @@ static void a_name_that_expands_without_end_is_refused(void **state)
     }
 }
 
+/* Each parameter is an associative array of the parameter before. */
+static void a_name_of_d_that_expands_without_end_is_refused(void **state)
+{
+    (void)state;
+    char name[512] = "_D1fFHii";
+    int place = 5;
+    for (int i = 0; i < 60; i++) {
+        int here = (int)strlen(name), first = here + 1 - place, second = first + 2;
+        snprintf(name + here, sizeof(name) - (size_t)here, "HQ%cQ%c", 'a' + first, 'a' + second);
+        place = here;
+        char whole[520];
+        snprintf(whole, sizeof(whole), "%sZv", name);
+        char *text = demangle(whole);
+        if (i < 3)
+            assert_non_null(text);
+        if (i > 16)
+            assert_null(text);
+        free(text);
+    }
+}
+
+/* Of the tests of libiberty. */
+static void back_references_of_d_are_followed(void **state)
+{
+    (void)state;
+    expect("_D4testFS10structnameQnZb", "test(structname, structname)");
+    expect("_D3std8typecons__T7TypedefTCQBaQz19__unittestL6513_208FNfZ7MyClassVQBonVAyanZQCh6__"
+           "ctorMFNaNbNcNiNfQCuZSQDyQDx__TQDrTQDmVQDqnVQCcnZQEj",
+           "std.typecons.Typedef!(std.typecons.__unittestL6513_208().MyClass, null, null).Typedef"
+           ".this(std.typecons.__unittestL6513_208().MyClass)");
+}
+
 static void nesting_as_deep_as_a_name_can_be_does_not_overflow_the_stack(void **state)
 {
     (void)state;
@@ -98,6 +130,8 @@ int main(void)
         cmocka_unit_test(cxx_and_both_rust_manglings_become_readable),
         cmocka_unit_test(plain_names_are_not_mangled),
         cmocka_unit_test(a_name_that_expands_without_end_is_refused),
+        cmocka_unit_test(a_name_of_d_that_expands_without_end_is_refused),
+        cmocka_unit_test(back_references_of_d_are_followed),
         cmocka_unit_test(nesting_as_deep_as_a_name_can_be_does_not_overflow_the_stack),
         cmocka_unit_test(a_long_name_is_demangled),
     };
