@@ -23,8 +23,9 @@
 #include <string.h>
 
 enum {
-    LONGEST_CHAIN = 16, /* origin links; real chains have one, hostile chains are circles */
-    DEEPEST_NAME = 8,   /* nested functions in a name */
+    LONGEST_CHAIN = 16,      /* origin links; real chains have one, hostile chains are circles */
+    DEEPEST_NAME = 8,        /* nested functions in a name */
+    LONGEST_NAME = 16 << 10, /* of parents and function: a file may have one string for all names */
 };
 
 int functions_init(struct functions *functions, struct source_paths *paths, struct lines *lines,
@@ -236,16 +237,17 @@ static char *qualify(struct functions *functions, const Dwarf_Die *key, const ch
     }
     struct buffer out = {0};
     functions->nesting++;
-    while (count-- > 0) {
+    while (count-- > 0 && out.size <= LONGEST_NAME) {
         /* A nested name may read another unit, and move the tables. */
         Dwarf_Die die = die_parent_at(unit, chain[count]);
-        buffer_printf(&out, "%s::", context_name(functions, &die, plain));
+        buffer_printf(&out, "%.*s::", LONGEST_NAME + 1, context_name(functions, &die, plain));
         (void)die_parents_find(&functions->parents, &declaration, &unit);
     }
     functions->nesting--;
-    buffer_text(&out, plain);
+    size_t plain_bytes = strnlen(plain, LONGEST_NAME + 1);
+    buffer_append(&out, plain, plain_bytes);
     buffer_u8(&out, 0);
-    if (out.failed)
+    if (out.failed || out.size > LONGEST_NAME)
         buffer_free(&out);
     return (char *)out.bytes;
 }

@@ -169,6 +169,28 @@ static void inlined_lambdas_say_whose_they_are(void **state)
     symbols_close(symbols);
 }
 
+/* A file has such a name once, and functions refer to it. */
+static void parents_with_a_name_beyond_all_code_are_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("long=$(head -c 20000 /dev/zero | tr '\\0' a) && "
+            "echo \"namespace $long { namespace { __attribute__((always_inline)) inline "
+            "int hidden(int n) { return n * n + 7; } } } int main(int n, char **) { "
+            "return $long::hidden(n); }\" > long.cc && g++ -O2 -g long.cc -o long"),
+        0);
+    struct symbols *symbols = open_in("long", "/nonexistent");
+    uint64_t main_svma = address_of("long", "main");
+    bool is_found = false;
+    for (uint64_t svma = main_svma; svma < main_svma + 8; svma++) {
+        struct symbol_result result = resolve(symbols, svma);
+        for (size_t i = 0; i < result.frame_count; i++)
+            is_found |= strcmp(result.frames[i].name, "hidden") == 0;
+    }
+    assert_true(is_found);
+    symbols_close(symbols);
+}
+
 /* Makes a stripped file and its debug file; both answer as the whole file did. */
 static void expect_same_as_whole(const char *file, const char *debug_directory)
 {
@@ -851,6 +873,7 @@ int main(void)
         cmocka_unit_test(functions_with_internal_linkage_get_their_whole_name),
         cmocka_unit_test(assembled_functions_of_cxx_are_demangled),
         cmocka_unit_test(inlined_lambdas_say_whose_they_are),
+        cmocka_unit_test(parents_with_a_name_beyond_all_code_are_left_out),
         cmocka_unit_test(the_debug_file_of_a_debuglink_is_used),
         cmocka_unit_test(a_debug_file_with_another_checksum_is_not_used),
         cmocka_unit_test(the_debug_file_of_a_build_id_is_used),
