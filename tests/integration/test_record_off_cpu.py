@@ -393,9 +393,10 @@ class OffCpu(rec.Case):
 
     def test_waits_have_lengths_alone_where_no_memory_of_others_may_be_read(self):
         """As with ptrace_scope 2 and 3 of Yama, which permit events and refuse process_vm_readv()."""
-        run = self.recorded("sleep", "0.4", rec_options=("--off-cpu", "-o", "rec.data"),
-                            preexec_fn=lambda: refuse(NR_PROCESS_VM_READV, EPERM))
+        options = ("--off-cpu", "-o", "rec.data", "--duration", "400ms", "--end-command", "--stuck-after", "200ms")
+        run = self.record("sleep", "9", rec_options=options, preexec_fn=lambda: refuse(NR_PROCESS_VM_READV, EPERM))
         self.check_lengths_alone(run, 0.4)
+        self.assertRegex(run.stderr, rb"waiting at the end: sleep \(\d+\), for \S+ ms: unknown reason\n")
         self.assertEqual(run.summary["off_cpu.method"], "switch-records")
 
     def test_without_perf_events_the_sums_are_those_of_schedstat(self):

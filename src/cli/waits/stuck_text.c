@@ -91,11 +91,11 @@ int stuck_log(const struct stuck *stuck, int most)
         if (lines + 1 == most && named < stuck->at_end)
             snprintf(more, sizeof(more), "; %s more: rec report --stuck",
                      format_count(stuck->at_end - named).text);
-        log_info("waiting at the end: %s (%d)%s, for %s: %s in %s%s%s%s",
+        const char *place = wait_text_place(profile, group->stack);
+        log_info("waiting at the end: %s (%d)%s, for %s: %s%s%s%s%s%s",
                  profile_text(profile, thread->name), (int)thread->tid, others,
                  format_duration(wait->length_ns).text, wait_text_reason(&group->reason),
-                 wait_text_place(profile, group->stack), object.text[0] ? ", " : "", object.text,
-                 more);
+                 place[0] ? " in " : "", place, object.text[0] ? ", " : "", object.text, more);
         lines++;
     }
     return lines;

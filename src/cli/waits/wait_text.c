@@ -60,7 +60,7 @@ const char *wait_text_place(const struct profile *profile, uint32_t stack)
         if (is_own)
             break;
     }
-    return place ? profile_text(profile, profile->funcs[place->func].name) : "unknown code";
+    return place ? profile_text(profile, profile->funcs[place->func].name) : "";
 }
 
 const char *wait_text_reason(const struct profile_wait_reason *reason)

@@ -17,8 +17,8 @@ uint32_t wait_text_stack(const struct profile *profile, uint32_t stack);
 
 void wait_text_frames(const struct profile *profile, uint32_t stack, unsigned columns);
 
-/* The innermost function outside of the kernel and the C library, else the innermost one; "unknown
- * code". */
+/* The innermost function outside of the kernel and the C library, else the innermost one; "": no
+ * stack. */
 const char *wait_text_place(const struct profile *profile, uint32_t stack);
 
 /* "poll", "runnable: no processor", "unknown reason". */

@@ -90,9 +90,10 @@ static void print_pools(const struct wait_groups *groups)
                                                     group->idle_count};
         if (group->idle_count == 0)
             continue;
+        const char *place = wait_text_place(groups->profile, group->stack);
         printf("  %10s  ", format_duration(group->pool.total_ns).text);
-        text_print(stdout, "%s in %s; ", wait_text_reason(&group->reason),
-                   wait_text_place(groups->profile, group->stack));
+        text_print(stdout, "%s%s%s; ", wait_text_reason(&group->reason), place[0] ? " in " : "",
+                   place);
         wait_text_threads(groups->profile, group->idle_count, thread_at, &members);
         printf("\n");
     }
