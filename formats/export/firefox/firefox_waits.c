@@ -54,12 +54,19 @@ enum firefox_category firefox_category_of_wait(const struct firefox *firefox,
     return firefox_wait_category(firefox, leaf_lib(firefox, wait->call), FIREFOX_WAITING);
 }
 
+/* The length of a sum is none of an interval. */
+static bool is_sum(const struct firefox *firefox, const struct profile_wait *wait)
+{
+    const struct profile *profile = firefox->profile;
+    return wait_reason_of_call(profile, wait->call).kind == PROFILE_SHORT_WAITS ||
+           profile_wait_intervals(profile, wait) > 1;
+}
+
 bool firefox_next_long_wait(const struct firefox *firefox, struct profile_waits *waits,
                             struct profile_wait *wait)
 {
     while (profile_waits_next(waits, wait))
-        if (wait->length_ns >= firefox->long_wait_ns &&
-            wait_reason_of_call(firefox->profile, wait->call).kind != PROFILE_SHORT_WAITS)
+        if (wait->length_ns >= firefox->long_wait_ns && !is_sum(firefox, wait))
             return true;
     return false;
 }
