@@ -70,7 +70,8 @@ static int read_fetched(const struct source_request *request, struct buffer *out
 
 static int explain(int err, const char *file, struct error *error)
 {
-    const char *reason = err == -ESTALE   ? "changed after the program was built or recorded"
+    const char *reason = err == -ESTALE ? "changed after the program was built or recorded"
+                         : err == -EINVAL && file[0] != '/' ? "relative to an unknown directory"
                          : err == -EINVAL ? "not named like source code, or not text"
                          : err == -EFBIG  ? "larger than 1 MiB"
                                           : strerror(-err);
