@@ -408,6 +408,27 @@ static void time_given_back_after_the_look_is_no_sleep(void **state)
     assert_int_equal(world->waits.samples.sums.runnable_ns, 20 * MS);
 }
 
+/* 6 ms after each of five short waits: more than two ticks together, and no interval of that length. */
+static void wake_ups_of_short_waits_are_a_sum(void **state)
+{
+    struct world *world = *state;
+    size_t at = 0;
+    world->waits.read_account = read_account;
+    start(world, 1000 * MS);
+    for (uint64_t i = 0; i < 5; i++) {
+        out(world, (1001 + 20 * i) * MS);
+        in(world, (1009 + 20 * i) * MS);
+    }
+    account = (struct run_account){.delay_ns = 30 * MS, .turns = 6};
+    flush(world, 2000 * MS);
+    const struct off_entry *entry = off_entry_next(&world->queue.entries, &at);
+    assert_non_null(entry);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).count, 1);
+    assert_int_equal(entry->sample.weight_ns, 30 * MS);
+    assert_int_equal(entry->sample.object_number, 5);
+    assert_int_equal(world->waits.samples.sums.waiting_ns, 10 * MS);
+}
+
 /* The account is read after the wake-up, before the record of the switch. */
 static void a_wake_up_found_early_belongs_to_its_wait(void **state)
 {
@@ -937,6 +958,7 @@ int main(void)
         TEST(a_starved_thread_has_contiguous_samples),
         TEST(a_sum_has_the_number_of_its_intervals),
         TEST(a_woken_thread_does_not_wait),
+        TEST(wake_ups_of_short_waits_are_a_sum),
         TEST(time_without_a_processor_before_the_look_is_sleep),
         TEST(time_without_a_processor_after_the_wait_is_no_sleep),
         TEST(time_given_back_after_the_look_is_no_sleep),

@@ -13,6 +13,7 @@ void short_waits_add(struct short_waits *waits, uint64_t start_ns, uint64_t end_
         waits->since_ns = start_ns;
     waits->sum_ns += end_ns - start_ns;
     waits->intervals += end_ns > start_ns;
+    waits->wakes += end_ns > start_ns;
 }
 
 int short_waits_meet(struct short_waits *waits, uint64_t start_ns, struct look_stack *stack)
@@ -35,7 +36,7 @@ void short_waits_clear(struct short_waits *waits)
     for (size_t i = 0; i < waits->count; i++)
         look_stack_release(waits->met[i].stack);
     waits->count = 0;
-    waits->sum_ns = waits->intervals = 0;
+    waits->sum_ns = waits->intervals = waits->wakes = 0;
 }
 
 void short_waits_free(struct short_waits *waits)

@@ -19,6 +19,7 @@ struct short_waits {        /* zeros: none */
     uint64_t sum_ns;        /* of all, met or not, since the last sharing */
     uint64_t since_ns;      /* start of the first of them */
     uint64_t intervals;     /* number of them */
+    uint64_t wakes;         /* of these, without their part of the runnable time (off_windows.c) */
     struct short_wait *met; /* owned */
     size_t count, capacity;
 };

@@ -3,6 +3,17 @@
 
 #include "record/off_cpu/waits/off_account.h"
 
+/* Runnable time at the ends of all short waits: a sum, however long. */
+static void add_woken(struct off_waits *waits, struct off_thread *thread, uint64_t part_ns)
+{
+    struct short_waits *shorts = &thread->shorts;
+    wait_samples_add_short_runnable(&waits->samples, thread, shorts->since_ns,
+                                    shorts->since_ns + part_ns);
+    if (shorts->wakes > 1)
+        thread->runnable.intervals += shorts->wakes - 1; /* one is added */
+    shorts->wakes = 0;
+}
+
 /* Moves runnable time out of the sum of the short waits, or back: the total of both stays. */
 static void move_woken(struct off_waits *waits, struct off_thread *thread)
 {
@@ -15,8 +26,7 @@ static void move_woken(struct off_waits *waits, struct off_thread *thread)
     waits->samples.sums.waiting_ns += back_ns - part_ns;
     waits->samples.sums.runnable_ns -= back_ns;
     if (part_ns)
-        wait_samples_add_runnable(&waits->samples, thread, shorts->since_ns,
-                                  shorts->since_ns + part_ns);
+        add_woken(waits, thread, part_ns);
     if (back_ns)
         short_waits_add(shorts, runnable->since_ns, runnable->since_ns + back_ns);
 }
