@@ -229,6 +229,8 @@ class Names(Outputs):
         for name in names:
             self.assertEqual((mode_of(self.in_theirs(name)), owner_of(self.in_theirs(name))),
                              (0o600, 0), name)
+        done = self.rec("-q", "-o", "new/", "--", "/bin/true")
+        self.assertEqual((done.returncode, mode_of(self.in_theirs("new"))), (0, 0o755), done.stderr)
 
     def test_the_claimed_name_is_not_opened_again(self):
         """Whatever another user puts there later is neither written nor read: neither before the capture is filled, nor

@@ -223,7 +223,8 @@ static int make_directory(const char *name, const struct sudo_owner *owner, stru
     int err = output_path_open(&path, name, error);
     if (err)
         return err;
-    if (mkdirat(path.directory, path.name, 0777) == 0)
+    /* As the files: with umask 0, other users could replace a capture between two commands. */
+    if (mkdirat(path.directory, path.name, 0755) == 0)
         sudo_owner_give_directory(owner, path.directory, path.name);
     else if (errno != EEXIST)
         err = error_set(error, -errno, "cannot create the directory %s: %s", name, strerror(errno));
