@@ -44,6 +44,7 @@ static void read_source(const struct annotation *annotation, struct annotated_fi
         source_lines_free(&file->source);
 }
 
+/* Most time first. qsort() is not stable: equal files stay in the order of the tally. */
 static int by_time(const void *left, const void *right)
 {
     const struct annotated_file *a = left, *b = right;
@@ -52,6 +53,7 @@ static int by_time(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
+/* Lines of a file are neighbours in the tally. */
 static int add_files(struct annotation *annotation)
 {
     const struct tally *tally = &annotation->tally;

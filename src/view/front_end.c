@@ -11,7 +11,7 @@ static unsigned accept_head(void *context, const struct http_request *request)
 {
     const struct front_end *front_end = context;
     if (!listener_is_host(&front_end->listener, request->host))
-        return 421;
+        return 421; /* Misdirected Request: RFC 9110, 15.5.20 */
     return strcmp(request->method, "GET") == 0 ? 0 : 405;
 }
 

@@ -19,7 +19,11 @@
 
 #define FIREFOX_PROFILER "https://profiler.firefox.com"
 
-enum { HINT_MS = 10000, URL_BYTES = 160, DESCRIPTORS = 2600 };
+enum {
+    HINT_MS = 10000,
+    URL_BYTES = 160, /* an IPv6 address in brackets, a port, and a token of 128 bits */
+    DESCRIPTORS = 2600,
+};
 
 static volatile sig_atomic_t is_ended;
 
@@ -137,7 +141,8 @@ static void hint(const struct server *server)
              server->addresses.base);
 }
 
-/* The signals are delivered during the wait only. */
+/* The signals are delivered during the wait only: no signal is lost between the test of is_ended
+ * and the wait (pselect(2)). */
 static void wait_for_work(const struct view *view, const struct http_server *http, int most_ms)
 {
     struct pollfd fds[2] = {{.fd = http_fd(http), .events = POLLIN}};
@@ -183,7 +188,7 @@ static void take_signals(void)
         sigaddset(&taken, numbers[i]);
         sigaction(numbers[i], &(struct sigaction){.sa_handler = end}, NULL);
     }
-    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN); /* a viewer may close its connection during a reply */
     sigprocmask(SIG_BLOCK, &taken, NULL);
 }
 
@@ -201,6 +206,7 @@ static char *first_view(const struct view *view, const struct server *server)
     }
 }
 
+/* The child exists since view_open(): the process that serves is confined and executes nothing. */
 static int run_pprof(struct view *view, const struct profile *profile, struct error *error)
 {
     struct buffer file = {0};
@@ -223,7 +229,7 @@ static int serve(struct view *view, struct server *server, struct error *error)
     if (!err && view->pprof.pid)
         err = run_pprof(view, server->requests.index->profile, error);
     if (!err) {
-        take_signals();
+        take_signals(); /* first: a script that reads the address may end the server */
         present(view, server);
         loop(view, http, server);
     }

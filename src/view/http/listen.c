@@ -38,6 +38,7 @@ static int bind_port(union address *address, unsigned port)
         address->v6.sin6_port = htons((uint16_t)port);
     else
         address->v4.sin_port = htons((uint16_t)port);
+    /* Connections of an earlier server may be in TIME_WAIT (tcp(7)). */
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     socklen_t size = is_v6 ? sizeof(address->v6) : sizeof(address->v4);
     if (bind(fd, &address->any, size) != 0 || listen(fd, BACKLOG) != 0) {
@@ -94,7 +95,7 @@ static bool is_loopback(const char *host)
     return strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
 }
 
-/* "1.2.3.4" or "[::1]" */
+/* "1.2.3.4" or "[::1]". The owner of a name can let the name lead anywhere; a number stays. */
 static bool is_numeric(const char *host, size_t length)
 {
     union address address;

@@ -35,7 +35,7 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* openat2(2): Linux 5.6. */
+/* A FIFO in the folder does not block the server. openat2(2): Linux 5.6. */
 static int open_below(int folder, const char *path)
 {
     const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,

@@ -36,6 +36,7 @@ static void append_encoded(struct buffer *out, const char *text)
     }
 }
 
+/* Terminates the text; the caller frees the text. NULL: out of memory. */
 static char *taken(struct buffer *out)
 {
     buffer_u8(out, 0);
