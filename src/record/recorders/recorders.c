@@ -167,6 +167,15 @@ const struct recorder_event *recorders_event(enum record_event id)
     return &cpu_events[0];
 }
 
+bool recorders_event_is_of_target(enum record_event id)
+{
+    for (size_t i = 0; i < RECORDERS; i++)
+        for (size_t j = 0; j < recorders[i].event_count; j++)
+            if (recorders[i].events[j].id == id)
+                return recorders[i].is_always_on || recorders[i].has_hooks;
+    return false;
+}
+
 bool recorders_have_hooks(uint32_t set)
 {
     bool has_hooks = false;

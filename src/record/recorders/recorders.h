@@ -73,6 +73,10 @@ static inline uint32_t recorder_bit(const struct recorder *recorder)
     return UINT32_C(1) << (recorder - recorders);
 }
 
+/* Whether rings hold the event. Without hooks, the launcher alone writes the events of a recorder
+ * other than cpu: a target cannot forge these. */
+bool recorders_event_is_of_target(enum record_event id);
+
 /* The event of an id, below RECORD_EVENTS. */
 const struct recorder_event *recorders_event(enum record_event id);
 

@@ -127,9 +127,8 @@ static void take_record(void *context, const struct record_header *header, const
     struct drain *drain = ((struct source *)context)->drain;
     struct thread *thread = ((struct source *)context)->thread;
     uint64_t time_ns = date_record(drain, thread, header->ticks);
-    /* Off-CPU samples come from the launcher alone. Events of -e have a single row in a recording
-     * by signals: the main row. */
-    bool is_known = header->event < RECORD_EVENTS ? header->event != RECORD_EVENT_OFF_CPU
+    /* Events of -e have a single row in a recording by signals: the main row. */
+    bool is_known = header->event < RECORD_EVENTS ? recorders_event_is_of_target(header->event)
                                                   : header->event == drain->samples->main_row;
     if (!is_known || !is_weight_possible(drain, header)) {
         count_damaged(drain, 1);

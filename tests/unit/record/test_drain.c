@@ -178,10 +178,10 @@ static void kinds_that_do_not_exist_are_counted(void **state)
     }
 }
 
-static void events_that_do_not_exist_are_counted(void **state)
+static void events_without_a_row_or_of_the_launcher_are_counted(void **state)
 {
     (void)state;
-    static const uint16_t events[] = {RECORD_EVENTS, 256, UINT16_MAX};
+    static const uint16_t events[] = {RECORD_EVENTS, 256, UINT16_MAX, RECORD_EVENT_OFF_CPU};
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         struct stack_record record = good_record();
         record.header.event = events[i];
@@ -889,7 +889,7 @@ int main(void)
         TEST(good_records_become_samples),
         TEST(sizes_that_make_no_sense_skip_the_rest_of_the_ring),
         TEST(kinds_that_do_not_exist_are_counted),
-        TEST(events_that_do_not_exist_are_counted),
+        TEST(events_without_a_row_or_of_the_launcher_are_counted),
         TEST(a_creation_is_a_sample_of_the_creator_about_the_new_thread),
         TEST(the_slot_of_a_creator_gives_its_tid),
         TEST(events_of_threads_are_outside_of_the_cpu_account),

@@ -60,6 +60,15 @@ static void parameters_are_unique_and_their_defaults_within_the_limits(void **st
     assert_null(recorder_parameter(&recorders[0], "frequenc"));
 }
 
+static void rings_hold_events_of_cpu_and_of_hooks_alone(void **state)
+{
+    (void)state;
+    assert_true(recorders_event_is_of_target(RECORD_EVENT_CPU));
+    assert_true(recorders_event_is_of_target(RECORD_EVENT_THREAD_JOIN));
+    assert_false(recorders_event_is_of_target(RECORD_EVENT_OFF_CPU));
+    assert_false(recorders_event_is_of_target(RECORD_EVENTS));
+}
+
 static void every_event_is_of_one_recorder(void **state)
 {
     (void)state;
@@ -132,6 +141,7 @@ int main(void)
         cmocka_unit_test(ids_are_unique_and_find_their_rows),
         cmocka_unit_test(every_row_is_complete),
         cmocka_unit_test(parameters_are_unique_and_their_defaults_within_the_limits),
+        cmocka_unit_test(rings_hold_events_of_cpu_and_of_hooks_alone),
         cmocka_unit_test(every_event_is_of_one_recorder),
         cmocka_unit_test(only_chosen_recorders_have_events_in_the_capture),
         cmocka_unit_test(recorders_that_exclude_each_other_are_refused),
