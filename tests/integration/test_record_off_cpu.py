@@ -424,6 +424,7 @@ class OffCpu(rec.Case):
         self.assertEqual(int(run.summary["samples"]), 0)
         self.assertIn(b"off-CPU: ", run.stderr)
         self.assertNotIn(b"no samples", run.stderr)
+        self.assertGreater(max(thread["cpu_ns"] for thread in run.info["threads"]), 0)
         events = subprocess.run(["perf", "evlist", "-f", "-i", run.path()], capture_output=True, text=True, check=True)
         self.assertEqual(events.stdout.split(), ["off-cpu"])
         files = [module["path"] for module in run.info["modules"] if module["path"].startswith("/")]

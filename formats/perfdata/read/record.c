@@ -162,7 +162,8 @@ static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 static void read_value(struct cursor *c, const struct event_table *events,
                        struct perfdata_event *event)
 {
-    size_t found = event_table_find(events, event->id);
+    /* records of a single event need no id */
+    size_t found = events->count == 1 ? 0 : event_table_find(events, event->id);
     event->kind = found < events->count ? PERFDATA_READ : PERFDATA_UNKNOWN;
     event->attr_index = found;
     read_task(c, event);

@@ -28,21 +28,28 @@ struct story {
 };
 
 /* `more`: an event beside cpu-clock:u, row 1; NULL: none. */
-static inline struct story story_begin_with(const struct perfdata_event_row *more)
+/* NULL: without this event. */
+static inline struct story story_begin_of(const struct perfdata_event_row *first,
+                                          const struct perfdata_event_row *more)
 {
     struct story story = {.path = "/tmp/rec-story-XXXXXX"};
     static const char *const argv[] = {"./app", "--fast", NULL};
-    struct perfdata_config config = {.start_time_ns = 1000,
-                                     .start_wall_ns = 5000001000,
-                                     .exclude_kernel = true,
-                                     .events = {{.name = "cpu-clock:u", .period = 1000000}},
-                                     .argv = argv};
+    struct perfdata_config config = {
+        .start_time_ns = 1000, .start_wall_ns = 5000001000, .exclude_kernel = true, .argv = argv};
+    if (first)
+        config.events[0] = *first;
     if (more)
         config.events[1] = *more;
     story.fd = mkstemp(story.path);
     assert_true(story.fd >= 0);
     assert_int_equal(perfdata_writer_open(&story.writer, story.fd, &config), 0);
     return story;
+}
+
+static inline struct story story_begin_with(const struct perfdata_event_row *more)
+{
+    static const struct perfdata_event_row clock = {.name = "cpu-clock:u", .period = 1000000};
+    return story_begin_of(&clock, more);
 }
 
 static inline struct story story_begin(void)

@@ -147,6 +147,21 @@ static void the_value_of_off_cpu_time_is_the_lifetime_of_a_thread(void **state)
     profile_free(profile);
 }
 
+/* Records of --off-cpu-only have no ids. */
+static void the_value_of_a_single_event_needs_no_id(void **state)
+{
+    (void)state;
+    static const struct perfdata_event_row row = {.name = "off-cpu", .unit = "ns"};
+    struct story story = story_begin_of(NULL, &row);
+    const struct perfdata_task task = {.pid = PID, .tid = PID, .time_ns = 6000};
+    comm(&story, PID, PID, 2000, "app", true);
+    write_event(&story, 1, 4000, 5);
+    assert_int_equal(perfdata_write_value(story.writer, &task, 1, 3500), 0);
+    struct profile *profile = story_end(&story);
+    assert_int_equal(profile->threads[0].lifetime_ns, 3500);
+    profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_metric_is_the_main_event),
         cmocka_unit_test(a_metric_without_its_event_is_an_error),
         cmocka_unit_test(the_value_of_off_cpu_time_is_the_lifetime_of_a_thread),
+        cmocka_unit_test(the_value_of_a_single_event_needs_no_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
