@@ -80,6 +80,7 @@ struct off_thread {
     struct thread_poll poll;
     int64_t woken_ns;      /* part of waits that are not written yet: woken, without a processor */
     uint64_t wakes;        /* turns after waits, since the last read of the delay */
+    uint64_t wake_turn;    /* number of the latest turn after a wait */
     uint64_t preemptions;  /* so far, */
     uint64_t preempted_ns; /* and the time for them that was no CPU time */
     bool is_active;        /* has switched since the last read of the account */

@@ -26,6 +26,15 @@ struct world {
     struct off_records records;
 };
 
+/* Of a process that the parent has not seen yet, with two turns more and 20 ms in run queues. */
+static int end_account(pid_t pid, pid_t tid, struct run_account *account)
+{
+    (void)pid;
+    (void)tid;
+    *account = (struct run_account){.cpu_ns = 2 * MS, .delay_ns = 34 * MS, .turns = 6};
+    return 0;
+}
+
 static int no_account(pid_t pid, pid_t tid, struct run_account *account)
 {
     (void)pid;
@@ -147,9 +156,8 @@ static void a_note_of_a_later_turn_waits_for_its_records(void **state)
 }
 
 /* 8 ms of a preemption come after the note, 2 ms of another one before. */
-static void a_note_has_no_later_preemption(void **state)
+static void preempt_behind_a_note(struct world *world)
 {
-    struct world *world = *state;
     start(world, 1000 * MS);
     preempt(world, 1001 * MS);
     in(world, 1003 * MS);
@@ -160,6 +168,18 @@ static void a_note_has_no_later_preemption(void **state)
     in(world, 1018 * MS);
     take(world, PERF_RECORD_EXIT, 0, 1019 * MS);
     assert_sums(world, MS, (2 + 4 + 8) * MS);
+}
+
+static void a_note_has_no_later_preemption(void **state)
+{
+    preempt_behind_a_note(*state);
+}
+
+static void a_note_has_no_turns_behind_the_end(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = end_account;
+    preempt_behind_a_note(world);
 }
 
 static void an_older_note_has_no_effect(void **state)
@@ -254,6 +274,7 @@ int main(void)
         TEST(the_last_wake_up_of_a_long_wait_is_no_wait),
         TEST(a_note_of_a_later_turn_waits_for_its_records),
         TEST(a_note_has_no_later_preemption),
+        TEST(a_note_has_no_turns_behind_the_end),
         TEST(an_older_note_has_no_effect),
         TEST(the_account_of_the_command_begins_with_its_note),
         TEST(a_note_before_the_exec_is_no_begin),

@@ -57,7 +57,10 @@ static void take_switch(struct off_records *records, const struct ring_record *r
         return;
     thread->is_active = true;
     thread->excess.turns += !is_out;
-    thread->wakes += !is_out && thread->run.state == RUN_BLOCKED;
+    bool is_wake = !is_out && thread->run.state == RUN_BLOCKED;
+    thread->wakes += is_wake;
+    if (is_wake)
+        thread->wake_turn = cpu_excess_turns(&thread->excess);
     thread->preemptions += is_preempted;
     off_waits_take_base(records->waits, thread, record->time_ns);
     interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)

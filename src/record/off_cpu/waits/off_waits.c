@@ -107,17 +107,18 @@ static bool is_of_this_turn(const struct off_thread *thread, const struct run_ac
     return thread->excess.has_base && note->turns == cpu_excess_turns(&thread->excess);
 }
 
-/* A note of the last turn is complete. The kernel's account, if still there, has later turns, which
- * are estimated; an older note lacks wake-ups. */
+/* A note after the last wake-up is complete. The kernel's account, if still there, has later turns,
+ * which are estimated; an older note lacks wake-ups. */
 void off_waits_read_last_account(struct off_waits *waits, struct off_thread *thread)
 {
     struct run_account account, note;
     bool has_note = thread->is_active && read_note(waits, thread, &note);
-    if (has_note && is_of_this_turn(thread, &note))
+    has_note = has_note && off_account_has_note(thread, &note);
+    if (has_note && note.turns >= thread->wake_turn)
         add_woken(waits, thread, off_account_take_note(thread, &note));
     else if (thread->is_active && read_account(waits, thread, &account))
         add_woken(waits, thread, off_account_take_last(thread, &account));
-    else if (has_note && off_account_has_note(thread, &note))
+    else if (has_note)
         add_woken(waits, thread, off_account_take_note(thread, &note));
     thread->is_active = false;
 }
