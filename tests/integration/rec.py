@@ -289,19 +289,102 @@ class Case(unittest.TestCase):
                                tolerance, name)
 
 
-def main():
-    """Runs the script's tests, with `-k NAME` those whose names contain NAME; a sentence for each that was skipped."""
+def alone(test):
+    """Beside no other test of the script: it takes a processor, or measures what others disturb."""
+    test.is_alone = True
+    return test
+
+
+def is_alone(test):
+    return getattr(getattr(test, test._testMethodName), "is_alone", False)
+
+
+def tests_in(suite):
+    for part in suite:
+        yield from tests_in(part) if isinstance(part, unittest.TestSuite) else (part,)
+
+
+class Taken(unittest.TestSuite):
+    """The tests with these numbers: one is read from the pipe when the one before has ended."""
+    _cleanup = False
+
+    def __init__(self, tests, numbers):
+        super().__init__()
+        self.tests, self.numbers = tests, numbers
+
+    def __iter__(self):
+        while number := os.read(self.numbers, 1):
+            yield self.tests[number[0]]
+
+
+def run_tests(tests):
+    """[tests run, whether all passed, [[name, reason] of each skipped test]]"""
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(tests)
+    sys.stdout.flush()
+    return [result.testsRun, result.wasSuccessful(), [[test.id(), reason] for test, reason in result.skipped]]
+
+
+class Lines:
+    """Whole lines to the output of several processes; what a process that hangs has passed is there, too."""
+    rest = ""
+
+    def write(self, text):
+        *lines, self.rest = (self.rest + text).split("\n")
+        os.write(1, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+
+    def flush(self):
+        pass
+
+
+def start_tests(tests, numbers):
+    """A process that runs tests as long as there are numbers; a file with its result."""
+    result = tempfile.TemporaryFile("w+", encoding="utf-8")
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            sys.stdout = Lines()
+            json.dump(run_tests(Taken(tests, numbers)), result)
+            result.flush()
+        finally:
+            os._exit(0)
+    return pid, result
+
+
+def run_beside(tests, processes):
+    """As run_tests(), in several processes: for tests that mostly wait."""
+    numbers, end = os.pipe()
+    os.write(end, bytes(range(len(tests))))
+    os.close(end)
+    started = [start_tests(tests, numbers) for _ in range(processes)]
+    os.close(numbers)
+    results = []
+    for pid, result in started:
+        os.waitpid(pid, 0)
+        result.seek(0)
+        results.append(json.loads(result.read() or "[0, false, []]"))
+    if sum(run for run, _, _ in results) != len(tests):
+        results.append([0, False, []])
+    return results
+
+
+def main(at_once=1):
+    """Runs the script's tests, with `-k NAME` those whose names contain NAME; a sentence for each that was skipped.
+    at_once: so many at a time, but those that are alone."""
     words = argparse.ArgumentParser()
     words.add_argument("-k", metavar="NAME", action="append")
     loader = unittest.defaultTestLoader
     loader.testNamePatterns = [f"*{name}*" for name in words.parse_args().k or []] or None
-    suite = loader.loadTestsFromModule(sys.modules["__main__"])
+    tests = list(tests_in(loader.loadTestsFromModule(sys.modules["__main__"])))
+    beside = [test for test in tests if at_once > 1 and not is_alone(test)]
     # Shells start commands in the background with SIGINT ignored, and programs inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
-    sys.stdout.flush()
-    for test, reason in result.skipped:
-        print(f"skipped {test.id()}: {reason}")
-    if not result.wasSuccessful() or result.testsRun == 0:
+    results = run_beside(beside, at_once) if beside else []
+    results.append(run_tests(unittest.TestSuite(test for test in tests if test not in beside)))
+    count = sum(run for run, _, _ in results)
+    skipped = [skip for _, _, skips in results for skip in skips]
+    for name, reason in skipped:
+        print(f"skipped {name}: {reason}")
+    if not all(passed for _, passed, _ in results) or count == 0:
         sys.exit(1)
-    sys.exit(77 if len(result.skipped) == result.testsRun else 0)
+    sys.exit(77 if len(skipped) == count else 0)

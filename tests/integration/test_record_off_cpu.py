@@ -157,6 +157,7 @@ class OffCpu(rec.Case):
                              ("call_barrier", "barrier"), ("call_flock", "file lock")):
             self.assertIn((call, f"[waiting: {reason}]"), reasons)
 
+    @rec.alone
     def test_short_waits_have_their_shares(self):
         check_shares(self, 3, 6)
         check_shares(self, 3, 3, "--off-cpu-interval", "1ms")
@@ -406,6 +407,7 @@ class OffCpu(rec.Case):
         self.assert_within(seconds(sleeps), 1.5, 0.15)
         self.assert_within(seconds([sample for sample in waits if sample.frames[0] == "[waiting: child]"]), 1, 0.15)
 
+    @rec.alone
     def test_without_perf_events_short_waits_have_their_shares(self):
         check_shares(self, 3, 7, percent=4, preexec_fn=refuse_perf_events)
 
@@ -478,6 +480,7 @@ class OffCpu(rec.Case):
             run = self.record("true", rec_options=("--off-cpu-only", *options))
             self.assertEqual(run.status, 125, options)
 
+    @rec.alone
     def test_a_storm_of_switches_is_left_to_schedstat(self):
         """While the program has stopped rec, the rings overflow, and the storm costs too much afterwards: sums stay
         exact."""
@@ -502,6 +505,7 @@ class OffCpu(rec.Case):
         return subprocess.run([rec.REC, "report", "--stuck", "--stuck-after", after, run.path()], capture_output=True,
                               text=True, check=True, timeout=60).stdout
 
+    @rec.alone
     def test_a_starved_thread_is_named_with_its_age(self):
         """Of the lowest priority, beside a busy loop on the same processor. A loop of nice 10 leaves it a turn every 0.1 s."""
         self.need_program("chrt")
@@ -592,4 +596,4 @@ class OffCpu(rec.Case):
 
 
 if __name__ == "__main__":
-    rec.main()
+    rec.main(at_once=3)

@@ -404,4 +404,4 @@ class Names(Outputs):
 
 
 if __name__ == "__main__":
-    rec.main()
+    rec.main(at_once=3)
