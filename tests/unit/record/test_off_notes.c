@@ -60,6 +60,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct world *world = *state;
+    off_waits_begin_tick(&world->waits);
     while (off_waits_next(&world->waits))
         continue;
     off_tasks_free(&world->tasks);
