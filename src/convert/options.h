@@ -10,6 +10,8 @@
 
 #define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
 
+struct early_names; /* convert/symbolize/early/early_names.h */
+
 struct convert_options {    /* NULL instead of a pointer to options: the defaults */
     const char *input_name; /* name of the file in messages; NULL: the path */
     const char *symfs;      /* root of the recorded files; NULL: / */
@@ -25,8 +27,9 @@ struct convert_options {    /* NULL instead of a pointer to options: the default
      * named. May be NULL. */
     const char *(*find_kernel)(const void *context, uint64_t avma, uint64_t *start_avma);
     const void *find_kernel_context;
-    uint64_t memory_bytes; /* memory limit of the conversion; 0: the default (base/budget.h) */
-    bool symbols_only;     /* read symbol tables only: no inlined functions, no lines */
+    uint64_t memory_bytes;     /* memory limit of the conversion; 0: the default (base/budget.h) */
+    struct early_names *early; /* zeros; names found while loading; NULL: none */
+    bool symbols_only;         /* read symbol tables only: no inlined functions, no lines */
     bool leaves_separate_debug_info; /* not read where it lies in another file: later conversions
                                       * read it */
     bool use_debuginfod;             /* fetch missing debug info from servers (debuginfod.h) */

@@ -23,4 +23,5 @@ struct symbols_config {
      * None: any address. */
     const uint64_t *needed;
     size_t needed_count;
+    bool is_needed_later; /* with symbols_only: symbols_need() follows */
 };

@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEPT_BYTES = 64 << 20 }; /* of a file read several times */
+
 struct symbols {
     struct symtab_files files;
     struct compressed_debug compressed; /* of the file with debug info, if compressed */
@@ -133,12 +135,18 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
     return err;
 }
 
+int symbols_need(struct symbols *symbols, const uint64_t *needed, size_t count)
+{
+    symtab_free(&symbols->symtab);
+    int err = symtab_init(&symbols->symtab, needed, count);
+    return err ? err : symtab_load(&symbols->symtab, &symbols->files);
+}
+
 /* Symbols first: code without a function in the debug info falls back on symbols. */
 static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
-    int err = symtab_init(&symbols->symtab, config->needed, config->needed_count);
-    if (err == 0)
-        err = symtab_load(&symbols->symtab, &symbols->files);
+    int err =
+        config->is_needed_later ? 0 : symbols_need(symbols, config->needed, config->needed_count);
     if (err == 0 && !config->symbols_only)
         err = load_dwarf(symbols, config);
     return err ? error_set(error, err, "out of memory while reading symbols") : 0;
@@ -185,6 +193,15 @@ static void open_debug_file(struct symbols *symbols, const char *path,
         (void)debug_file_open_fetched(&symbols->files.debug, config, id, id_bytes);
 }
 
+/* Mapping the pages of a symbol table takes most of the time of a second pass. */
+static void keep_pages(struct symbols *symbols, const struct symbols_config *config)
+{
+    struct elf_handle *handles[] = {&symbols->files.main, &symbols->files.debug};
+    for (size_t i = 0; config->is_needed_later && i < sizeof(handles) / sizeof(handles[0]); i++)
+        handles[i]->keeps_pages =
+            handles[i]->elf && elf_handle_stored_bytes(handles[i]) <= KEPT_BYTES;
+}
+
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
                  size_t build_id_bytes, const struct symbols_config *config, struct error *error)
 {
@@ -200,6 +217,8 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
         err = check_build_id(symbols, path, build_id, build_id_bytes, error);
     if (err == 0)
         open_debug_file(symbols, path, config);
+    if (err == 0)
+        keep_pages(symbols, config);
     if (err == 0)
         err = load(symbols, config, error);
     if (err != 0) {

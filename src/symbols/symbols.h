@@ -41,6 +41,10 @@ struct symbols; /* opaque: an open module */
  * with -ESTALE. -ENOENT, -ENOEXEC, …: no names for this module; the reason is in error. */
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
                  size_t build_id_bytes, const struct symbols_config *config, struct error *error);
+/* Of a file opened with is_needed_later: reads the symbols for these addresses, ascending, in place
+ * of earlier ones; names of earlier results end. 0 or -ENOMEM. */
+int symbols_need(struct symbols *symbols, const uint64_t *needed, size_t count);
+
 /* ELF files in memory, such as the vDSO. The bytes are copied. */
 int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, struct error *error);
 void symbols_close(struct symbols *symbols);

@@ -32,7 +32,11 @@
 
 static bool is_worker;
 
-enum { CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
+enum {
+    CHUNK_BYTES = 1 << 16,
+    PIPE_BYTES = 1 << 20, /* the most without privileges: a worker rarely waits for its reader */
+    FAILED_STATUS = 3,
+};
 
 size_t workers_at_once(void)
 {
@@ -157,6 +161,7 @@ static bool start(struct worker_pool *pool, struct worker *worker, size_t job)
     reap_place(worker);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
+    (void)fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
     pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0)
@@ -314,10 +319,10 @@ static void start_some(struct worker_pool *pool)
 
 void workers_start(struct worker_pool *pool, const struct workers *workers)
 {
-    *pool =
-        (struct worker_pool){.workers = workers,
-                             .place_count = workers_at_once(),
-                             .rules_fd = workers->job_count ? confine_rules(&workers->limits) : -1};
+    *pool = (struct worker_pool){.workers = workers,
+                                 .place_count = workers_at_once(),
+                                 .rules_fd =
+                                     workers->job_count > 1 ? confine_rules(&workers->limits) : -1};
     for (size_t i = 0; i < pool->place_count; i++)
         pool->places[i].fd = -1;
     start_some(pool);

@@ -9,6 +9,7 @@
 #include "cli/terminal/progress.h"
 #include "convert/convert.h"
 #include "convert/store/capture.h"
+#include "convert/symbolize/early/early_names.h"
 #include "profile/merge.h"
 #include "profile/walk.h"
 
@@ -63,11 +64,14 @@ int symbolized_load_silent(struct profile **out, const char *path,
                            const struct convert_options *options, struct error *error)
 {
     struct convert_options watched = options ? *options : (struct convert_options){0};
+    struct early_names early = {0};
+    watched.early = &early;
     watched.progress = progress_report;
     progress_set("reading samples", 0, 0);
     progress_start();
     memory_limit_begin(path, watched.memory_bytes);
     int err = load_and_resolve(out, path, &watched, error);
+    early_names_free(&early);
     if (!err)
         give_back(*out);
     progress_end();

@@ -13,6 +13,7 @@
 #include "convert/load/load_notes.h"
 #include "convert/load/load_times.h"
 #include "convert/load/metadata.h"
+#include "convert/symbolize/early/early_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -230,6 +231,8 @@ static int load_records(struct loader *loader)
                             ? callchain_cache_hash(cache, &stack, &record)
                             : 0;
         err = ordered_events_add(&loader->events, &record, hash);
+        if (loader->early)
+            early_names_send(loader->early, loader->profile, record.body_bytes);
     }
     if (err == 0 && more < 0)
         err = more;
@@ -253,7 +256,8 @@ static void init_jits(struct loader *loader, bool symbols_only)
 static int load(struct loader *loader, struct profile *profile, struct capture *capture,
                 const struct convert_options *options)
 {
-    *loader = (struct loader){.profile = profile, .capture = capture, .filter = options->filter};
+    *loader = (struct loader){
+        .profile = profile, .capture = capture, .early = options->early, .filter = options->filter};
     profile->adds_samples_up = options->adds_samples_up;
     profile->address_limit = (size_t)budget_amount(BUDGET_ADDRESSES);
     loader->events.handle = load_record;
@@ -271,6 +275,8 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         err = load_records(loader);
     if (err == 0)
         err = samples_finish(&loader->samples, loader->last_ns);
+    if (err == 0 && loader->early)
+        early_names_send_rest(loader->early, profile);
     if (err == 0)
         err = inner_ids_apply(&loader->inner_ids, profile);
     if (err != 0)
@@ -326,6 +332,10 @@ int convert_load_from(struct profile **out, struct capture *capture,
     if (err != 0)
         return err;
     struct profile *profile = profile_new();
+    struct stat status;
+    if (!profile || !chosen.early || capture->store || fstat(capture->fd, &status) != 0 ||
+        !early_names_start(chosen.early, &chosen, (uint64_t)status.st_size))
+        chosen.early = NULL;
     err = profile ? load(&loader, profile, capture, &chosen) : -ENOMEM;
     loader_free(&loader);
     perfdata_end_records(capture->reader);

@@ -13,6 +13,7 @@
 struct loader {
     struct profile *profile;
     struct capture *capture;
+    struct early_names *early; /* borrowed; NULL: none */
     struct tasks tasks;
     struct modules modules;
     struct jits jits;

@@ -86,5 +86,5 @@ int symbol_store_write(const struct profile *profile, const struct symbol_store 
                        struct buffer *out);
 
 /* The same, not compressed: for the way from a worker, where compression takes a tenth of the time
- * of a conversion. */
+ * of a conversion. Without segments, which would be read from each file again. */
 int symbol_store_write_plain(const struct profile *profile, struct buffer *out);

@@ -29,6 +29,7 @@ struct numbering {
 struct writer {
     const struct profile *profile;
     const struct symbol_store *before;
+    bool is_plain;
     struct numbering strings, functions;
     struct buffer function_bytes;
     struct buffer lib_bytes;
@@ -170,6 +171,10 @@ static int put_code(struct writer *writer, uint32_t lib)
 /* The file's segments: stored earlier, else read now. */
 static int put_image(struct writer *writer, const struct profile_lib *lib)
 {
+    if (writer->is_plain) {
+        put_segments(&writer->lib_bytes, &(struct module_segments){0});
+        return 0;
+    }
     const char *path = profile_text(writer->profile, lib->path);
     const struct stored_lib *stored = stored_lib(writer, lib);
     struct module_segments segments;
@@ -295,6 +300,7 @@ static int write_version(const struct profile *profile, const struct symbol_stor
 {
     struct writer writer = {.profile = profile,
                             .before = before,
+                            .is_plain = version == SYMBOL_STORE_PLAIN,
                             .order = addresses_order(profile),
                             .order_count = profile->address_count};
     int err = numbering_open(&writer.strings, intern_count(profile->strings));

@@ -28,6 +28,17 @@ static bool is_changed(const struct profile *profile, const char *path)
     return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
 }
 
+/* Copies below --symfs have the time of copying. */
+bool lib_symbols_are_changed(const struct profile *profile, const struct convert_options *options,
+                             uint32_t lib)
+{
+    const struct profile_lib *it = &profile->libs[lib];
+    const char *path = profile_text(profile, it->path);
+    if (strcmp(path, "[vdso]") == 0 || options->symfs || !is_judged_by_time(profile, lib))
+        return false;
+    return is_changed(profile, symfs_path_of(options, path, it->build_id, it->build_id_bytes).text);
+}
+
 void lib_symbols_set_directories(struct confine_limits *limits,
                                  const struct convert_options *options)
 {
@@ -56,11 +67,10 @@ static int open_symbols(struct lib_symbols *symbols, const uint64_t *wanted, siz
         .reserve_taken_ns = symbols->reserve_taken_ns,
         .needed = wanted,
         .needed_count = wanted_count,
+        .is_needed_later = symbols->is_needed_later,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
-    /* Copies below --symfs have the time of copying. */
-    if (!is_vdso && !options->symfs && is_judged_by_time(symbols->profile, symbols->lib) &&
-        is_changed(symbols->profile, now.text))
+    if (lib_symbols_are_changed(symbols->profile, options, symbols->lib))
         return error_set(
             &symbols->error, -ESTALE,
             "%s was written after the recording, and has no build-id for a comparison: "
@@ -101,6 +111,12 @@ void lib_symbols_open(struct lib_symbols *symbols, const uint64_t *wanted, size_
     symbols->err = open_symbols(symbols, wanted, wanted_count);
     if (symbols->err == 0 && has_names(symbols))
         open_names(symbols);
+}
+
+void lib_symbols_need(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count)
+{
+    if (symbols->named && symbols_need(symbols->symbols, wanted, wanted_count) != 0)
+        symbols->named->failed = true;
 }
 
 void lib_symbols_add(struct lib_symbols *symbols, uint64_t svma)
@@ -161,6 +177,10 @@ void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
         note_unnamed(symbols->symbols, path, out);
     buffer_u8(out, 0);
     symbols->reserve_taken_ns += symbols->symbols ? symbols_taken_ns(symbols->symbols) : 0;
+}
+
+void lib_symbols_close_file(struct lib_symbols *symbols)
+{
     symbols_close(symbols->symbols);
     symbols->symbols = NULL;
 }
@@ -177,8 +197,7 @@ void lib_symbols_write(struct lib_symbols *symbols, struct buffer *out)
 
 void lib_symbols_close(struct lib_symbols *symbols)
 {
-    symbols_close(symbols->symbols);
+    lib_symbols_close_file(symbols);
     profile_free(symbols->named);
-    symbols->symbols = NULL;
     symbols->named = NULL;
 }

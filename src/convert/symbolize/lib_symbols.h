@@ -19,12 +19,13 @@
 #include <stdint.h>
 
 struct lib_symbols {
-    const struct profile *profile; /* borrowed; the caller fills in the first seven */
+    const struct profile *profile; /* borrowed; the caller fills in the first eight */
     const struct convert_options *options;
     const struct debuginfod *debuginfod; /* NULL: nothing was fetched */
     uint32_t lib;
     bool only_debug_info;      /* names without debug info are useless: stored names are better */
     bool symbols_only;         /* debug info is not read */
+    bool is_needed_later;      /* lib_symbols_need() follows */
     uint64_t reserve_taken_ns; /* of SYMBOLS_RESERVE_NS; the file's part is added */
     struct symbols *symbols;
     struct profile *named; /* a profile with only this lib; NULL: no names */
@@ -33,6 +34,11 @@ struct lib_symbols {
     struct error error;
 };
 
+/* Whether a file that only its time can tell from the recorded one was written after the end of
+ * the recording. */
+bool lib_symbols_are_changed(const struct profile *profile, const struct convert_options *options,
+                             uint32_t lib);
+
 /* Directories readable in the sandbox of a process with these options. */
 void lib_symbols_set_directories(struct confine_limits *limits,
                                  const struct convert_options *options);
@@ -40,11 +46,15 @@ void lib_symbols_set_directories(struct confine_limits *limits,
 /* wanted: the only addresses to be added, ascending; none: any. */
 void lib_symbols_open(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count);
 
+/* The only addresses to be added next, ascending. */
+void lib_symbols_need(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count);
+
 /* Each once. */
 void lib_symbols_add(struct lib_symbols *symbols, uint64_t svma);
 
-/* The file is closed then. */
 void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out);
+
+void lib_symbols_close_file(struct lib_symbols *symbols);
 
 /* Out of memory: out->failed. */
 void lib_symbols_write(struct lib_symbols *symbols, struct buffer *out);

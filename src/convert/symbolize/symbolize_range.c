@@ -55,6 +55,7 @@ void symbolize_range_run(struct lib_symbols *symbols, const struct symbolize_ran
     for (size_t i = 0; symbols->named && i < range->count; i++)
         lib_symbols_add(symbols, svma_of(symbols, order, i));
     lib_symbols_write_note(symbols, out);
+    lib_symbols_close_file(symbols);
     give_back(range); /* before the names are there a second time */
     lib_symbols_write(symbols, out);
     lib_symbols_close(symbols);

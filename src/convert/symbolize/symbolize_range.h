@@ -19,7 +19,8 @@ struct symbolize_range {
     bool only_debug_info; /* discard names without debug info: the capture stores better names */
     bool symbols_only;    /* debug info is not read */
     bool may_have_debug_info;
-    bool is_small; /* reading the symbols takes less time than a process */
+    bool is_answered; /* by early_names.h */
+    bool is_small;    /* reading the symbols takes less time than a process */
 };
 
 /* Appends the result: the note, terminated, then the names in the format of captures. symbols:

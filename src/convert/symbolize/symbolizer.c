@@ -19,6 +19,7 @@
 #include "base/sandbox/confine.h"
 #include "base/sandbox/workers.h"
 #include "convert/files/debug_info.h"
+#include "convert/symbolize/early/early_names.h"
 #include "convert/symbolize/symbolize_notes.h"
 #include "elf/decompress.h"
 #include "elf/elf_stream.h"
@@ -338,7 +339,7 @@ static int by_addresses(const void *left, const void *right, void *context)
 static size_t add_turns(struct symbolizer *symbolizer, size_t count, bool are_small)
 {
     for (size_t i = 0; i < symbolizer->count; i++)
-        if (symbolizer->ranges[i].is_small == are_small)
+        if (symbolizer->ranges[i].is_small == are_small && !symbolizer->ranges[i].is_answered)
             symbolizer->turn[count++] = i;
     return count;
 }
@@ -362,17 +363,35 @@ static void make_jobs(struct symbolizer *symbolizer)
                 (struct symbolize_job){large + i, (small - i + jobs - 1) / jobs, jobs});
 }
 
+/* With symbols only, a lib is a single range. The time of a worker that failed counts. */
+static void take_early_names(struct symbolizer *symbolizer)
+{
+    struct early_names *early = symbolizer->options->early;
+    struct cursor answer;
+    if (early)
+        early_names_finish(early);
+    for (size_t i = 0; early && i < symbolizer->count; i++) {
+        struct symbolize_range *range = &symbolizer->ranges[i];
+        range->is_answered = early_names_find(early, symbolizer->profile, symbolizer->options,
+                                              range->lib, &answer) &&
+                             take_answer(range, answer);
+        if (range->is_answered)
+            report_progress(symbolizer);
+    }
+}
+
 /* Downloads first: workers have no network. If the sandbox is required and missing, no file is
  * read. */
 void symbolizer_start(struct symbolizer *symbolizer)
 {
+    symbolize_time_begin(&symbolizer->time);
+    take_early_names(symbolizer);
     if (symbolizer->options->use_debuginfod)
         debuginfod_missing(symbolizer);
     if (note_gap(symbolizer))
         make_jobs(symbolizer);
     if (symbolizer->jobs.count)
         heap_give_back();
-    symbolize_time_begin(&symbolizer->time);
     start_jobs(symbolizer);
 }
 

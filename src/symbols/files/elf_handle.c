@@ -185,7 +185,9 @@ bool elf_handle_may_store(const struct elf_handle *handle, uint64_t bytes)
 void elf_handle_drop_pages(const struct elf_handle *handle)
 {
     size_t size;
-    char *bytes = handle->fd >= 0 && handle->elf ? elf_rawfile(handle->elf, &size) : NULL;
+    char *bytes = handle->fd >= 0 && handle->elf && !handle->keeps_pages
+                      ? elf_rawfile(handle->elf, &size)
+                      : NULL;
     if (bytes)
         (void)madvise(bytes, size, MADV_DONTNEED);
 }

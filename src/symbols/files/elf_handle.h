@@ -21,6 +21,7 @@ struct elf_handle {
     Elf *elf;
     const uint8_t *build_id; /* of libelf's memory; NULL: none */
     size_t build_id_bytes;
+    bool keeps_pages; /* they are needed again soon: elf_handle_drop_pages() has no effect */
 };
 
 /* Regular files only, with the rights of the reader. -ENOEXEC: not an ELF file; -ENOENT,
