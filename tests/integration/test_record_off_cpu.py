@@ -357,7 +357,7 @@ class OffCpu(rec.Case):
         self.assert_within(min(sleeps.values()), 0.2, 0.05)
         self.assert_within(max(sleeps.values()), 0.6, 0.05)
         for thread in run.info["threads"]:  # found with the next round of rec: up to a second later
-            self.assert_within((thread["end_ns"] - thread["start_ns"]) / 1e9, thread["lifetime_ns"] / 1e9, 0.05, thread)
+            self.assert_within((thread["end_ns"] - thread["start_ns"]) / 1e9, thread["lifetime_ns"] / 1e9, 0.15, thread)
 
     def test_waits_up_to_the_end_by_size_add_up(self):
         run, waits = self.recorded_waits(rec.target("idle_threads"), "50", "20000",
@@ -394,9 +394,9 @@ class OffCpu(rec.Case):
 
     def test_waits_have_lengths_alone_where_no_memory_of_others_may_be_read(self):
         """As with ptrace_scope 2 and 3 of Yama, which permit events and refuse process_vm_readv()."""
-        options = ("--off-cpu", "-o", "rec.data", "--duration", "400ms", "--end-command", "--stuck-after", "200ms")
+        options = ("--off-cpu", "-o", "rec.data", "--duration", "600ms", "--end-command", "--stuck-after", "100ms")
         run = self.record("sleep", "9", rec_options=options, preexec_fn=lambda: refuse(NR_PROCESS_VM_READV, EPERM))
-        self.check_lengths_alone(run, 0.4)
+        self.check_lengths_alone(run, run.count("off_cpu.waiting_ns") / 1e9)
         self.assertRegex(run.stderr, rb"waiting at the end: sleep \(\d+\), for \S+ ms: unknown reason\n")
         self.assertEqual(run.summary["off_cpu.method"], "switch-records")
 
