@@ -321,6 +321,7 @@ static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *
         {"guessed", off_cpu->guessed},
         {"cpu_ns", off_cpu->cpu_ns},
         {"storm", off_cpu->storm},
+        {"start_storm", off_cpu->start_storm},
         {"stuck", off_cpu->is_stuck},
         {"without_kernel_threads", off_cpu->without_kernel_threads},
     };

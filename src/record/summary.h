@@ -118,7 +118,8 @@ struct record_off_cpu {
     uint64_t mappings_left_out;               /* beyond the budget: code there has no symbols */
     uint64_t files_left_out, tables_left_out; /* of looks, as below */
     uint64_t cpu_ns;                          /* cost in rec */
-    uint64_t storm;              /* switches a second that have ended the records; 0: none */
+    uint64_t storm, start_storm; /* switches and started threads a second at which the records
+                                  * have ended; 0: none */
     bool is_stuck;               /* a read of a process did not return: all sums are 0 */
     bool without_kernel_threads; /* all tasks were recorded but these */
     /* What descriptors of waits lead to; owned, freed by record_summary_free(). */

@@ -154,7 +154,7 @@ static int print_samples(const struct record_summary *summary)
 static int print_off_cpu(const struct record_off_cpu *off_cpu)
 {
     char torn[80] = "", incomplete[80] = "", refused[128] = "", hanging[128] = "",
-         runnable[80] = "", lost[80] = "", storm[80] = "", pace[80] = "";
+         runnable[80] = "", lost[80] = "", storm[128] = "", pace[80] = "";
     if (!off_cpu->method)
         return 0;
     if (off_cpu->is_stuck) {
@@ -184,9 +184,10 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
     else if (off_cpu->filled_ns)
         snprintf(lost, sizeof(lost), ", %s as sums: switch records were lost",
                  format_duration(off_cpu->filled_ns).text);
-    if (off_cpu->storm)
-        snprintf(storm, sizeof(storm), " after a storm of %s context switches/s",
-                 format_count(off_cpu->storm).text);
+    if (off_cpu->storm || off_cpu->start_storm)
+        snprintf(storm, sizeof(storm),
+                 " after a storm of %s context switches/s and %s new threads/s",
+                 format_count(off_cpu->storm).text, format_count(off_cpu->start_storm).text);
     if (off_cpu->longest_interval_ns > off_cpu->interval_ns)
         snprintf(pace, sizeof(pace), " up to %s apart to save CPU time",
                  format_duration(off_cpu->longest_interval_ns).text);

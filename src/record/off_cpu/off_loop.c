@@ -137,7 +137,7 @@ static uint64_t single_cuts(size_t threads)
 
 /* schedstat takes the place of the records. Records up to now are read first, so the polling starts
  * with the states by the records. */
-static void end_records(struct off_loop *loop, uint64_t storm)
+static void end_records(struct off_loop *loop, struct storm_rates storm)
 {
     off_rings_end(&loop->rings);
     uint64_t now_ns = read_records(loop);
@@ -172,10 +172,12 @@ static void flush(struct off_loop *loop, uint64_t until_ns)
         off_windows_flush(&loop->waits, loop->tasks.threads[i], until_ns);
     change_ticks(loop, until_ns);
     loop->flush_due_ns = until_ns + off_loop_window_ns(loop);
-    uint64_t storm =
-        switch_storm_find(&loop->window, until_ns, loop->records.switches + loop->records.lost,
-                          loop->waits.samples.sums.on_ns);
-    if (storm && !loop->is_polled && loop->records.reach != REACH_SYSTEM)
+    const struct switch_storm now = {.begin_ns = until_ns,
+                                     .records = loop->records.switches + loop->records.lost,
+                                     .starts = loop->records.starts,
+                                     .on_ns = loop->waits.samples.sums.on_ns};
+    struct storm_rates storm = switch_storm_find(&loop->window, &now, loop->rings.records.count);
+    if ((storm.switches || storm.starts) && !loop->is_polled && loop->records.reach != REACH_SYSTEM)
         end_records(loop, storm);
 }
 

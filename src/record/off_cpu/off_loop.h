@@ -34,7 +34,7 @@ struct off_loop {
     struct tick_pace pace;
     uint64_t longest_ns; /* interval of ticks */
     struct switch_storm window;
-    uint64_t storm;           /* switches a second at which the records ended; 0: none */
+    struct storm_rates storm; /* at which the records ended; zeros: none */
     uint64_t record_ns;       /* the latest look with a record */
     uint64_t cpu_ns;          /* of ended threads, and of those given up */
     struct off_thread *again; /* of the present tick: to look at again in the next tick */

@@ -32,7 +32,8 @@ static void add_totals(const struct off_loop *loop, struct record_off_cpu *summa
     summary->files_left_out = left_out.files;
     summary->tables_left_out = left_out.tables;
     summary->cpu_ns = loop->cpu_ns;
-    summary->storm = loop->storm;
+    summary->storm = loop->storm.switches;
+    summary->start_storm = loop->storm.starts;
     summary->longest_interval_ns = loop->longest_ns;
 }
 

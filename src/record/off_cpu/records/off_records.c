@@ -102,6 +102,7 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
         off_records_end_thread(records, thread, record->time_ns);
     if (!has_events(records, record))
         return;
+    records->starts++;
     thread = off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_PREEMPTED,
                             record->time_ns);
     if (!thread)

@@ -12,6 +12,7 @@ struct off_records {
     struct off_tasks *tasks;
     struct off_waits *waits;
     uint64_t switches, lost; /* numbers of records */
+    uint64_t starts;         /* threads and processes that have inherited the events */
     /* REACH_SYSTEM: all tasks have records: those of the kernel too, and of tasks that have ended.
      * Threads come from off_attach_system(), and by FORK. */
     enum event_reach reach;
