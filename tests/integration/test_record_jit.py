@@ -153,7 +153,7 @@ class Made(rec.Case):
         for stack, weight in run.stacks().items():
             frames = [frame for frame in stack if not frame.startswith("[kernel]")]
             generated = [frame.startswith("[memfd:vmem") for frame in frames[1:]]
-            if all(generated) and len(generated) > 1:
+            if generated and all(generated):  # of one frame: other processes in their first functions, at the start
                 depths[len(generated)] = depths.get(len(generated), 0) + weight
             elif any(generated) and "[truncated]" not in stack:
                 scheduler[tuple(frames[1:3])] = scheduler.get(tuple(frames[1:3]), 0) + weight
