@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/symbolized_load.h"
 
-#include "base/heap.h"
 #include "base/text/log.h"
 #include "base/text/placeholder.h"
 #include "base/text/short_name.h"
@@ -17,8 +16,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MANY_STACKS = 1 << 16 };
 
 static bool is_about_names(const char *key)
 {
@@ -53,13 +50,6 @@ static int load_and_resolve(struct profile **out, const char *path,
     return err;
 }
 
-/* Of large profiles alone: page faults on reuse take 2 to 6 % of the time of small conversions. */
-static void give_back(const struct profile *profile)
-{
-    if (profile->stack_count >= MANY_STACKS)
-        heap_give_back();
-}
-
 int symbolized_load_silent(struct profile **out, const char *path,
                            const struct convert_options *options, struct error *error)
 {
@@ -72,8 +62,6 @@ int symbolized_load_silent(struct profile **out, const char *path,
     memory_limit_begin(path, watched.memory_bytes);
     int err = load_and_resolve(out, path, &watched, error);
     early_names_free(&early);
-    if (!err)
-        give_back(*out);
     progress_end();
     return err;
 }
