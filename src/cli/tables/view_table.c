@@ -74,8 +74,8 @@ static const struct option_spec info_options[] = {
     OPTION_HEADING("Input and output"),
     OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as an operand."),
     OPTION_SWITCH(VIEW_JSON, 0, "json", "Print the same as JSON."),
-    OPTION_HELP_ROW,
     MEMORY_OPTION_SPEC,
+    OPTION_HELP_ROW,
     FILTER_OPTION_SPECS,
     PERF_REPORT_OPTIONS,
     OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names", NULL), /* as for rec report; no effect */
