@@ -2,6 +2,7 @@
 #include "export/flame/call_tree.h"
 
 #include "export/common.h"
+#include "profile/waits.h"
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -48,13 +49,15 @@ static int build_frames(struct call_tree *tree, struct intern *frames, uint32_t 
     uint32_t *same = merge_unknown(profile);
     for (size_t i = 0; same && i < profile->frame_count; i++) {
         const struct profile_frame *frame = &profile->frames[i];
-        const uint32_t key[3] = {same[frame->func], frame->category, frame->inline_depth > 0};
+        const unsigned kind =
+            wait_reason_is_lib(profile, frame->lib) ? CALL_OFF_CPU : frame->category;
+        const uint32_t key[3] = {same[frame->func], kind, frame->inline_depth > 0};
         rows[i] = intern_add(frames, key, sizeof(key));
         if (rows[i] == INTERN_NONE) {
             free(same);
             return -ENOMEM;
         }
-        tree->frames[rows[i]] = (struct call_frame){key[0], frame->category, key[2] != 0};
+        tree->frames[rows[i]] = (struct call_frame){key[0], kind, key[2] != 0};
     }
     tree->frame_count = intern_count(frames);
     int err = same ? 0 : -ENOMEM;

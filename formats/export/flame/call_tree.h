@@ -3,7 +3,7 @@
  * The call tree of a flame graph: stacks merged by function, from all addresses.
  *
  *     node ─▶ parent ─▶ … ─▶ CALL_TREE_ROOT       a parent has a smaller index than its children
- *       └───▶ frame ─▶ function, category, inlined or not
+ *       └───▶ frame ─▶ function, kind, inlined or not
  *
  * All unnamed functions of a lib are one function (export_func_name()). Recursion is not merged: a
  * flame graph shows each level.
@@ -17,9 +17,11 @@
 
 enum { CALL_TREE_ROOT = 0 }; /* has no frame */
 
+enum { CALL_OFF_CPU = PROFILE_CATEGORIES, CALL_KINDS }; /* a reason of a wait (profile/waits.h) */
+
 struct call_frame {
     uint32_t func; /* index in the profile; of unnamed functions the first of the lib */
-    enum profile_category category;
+    unsigned kind; /* enum profile_category, or CALL_OFF_CPU */
     bool is_inlined;
 };
 

@@ -4,7 +4,7 @@
 
 #include "export/flame/difference.h"
 
-extern const char *const colour_kind_names[PROFILE_CATEGORIES];
+extern const char *const colour_kind_names[CALL_KINDS];
 
 /* Kinds by hue, functions by shade; the paler half is for inlined functions. */
 const char *colour_of_frame(const struct call_frame *frame);

@@ -5,7 +5,7 @@
  * executes. The page makes no request: its Content-Security-Policy refuses all.
  *
  *     strings    all texts, by index; functions and modules refer to strings
- *     frames     function, kind: category, plus 8 if inlined
+ *     frames     function, kind: of code, plus 8 if inlined
  *     nodes      the call tree without the root; up: distance to the parent, 0: the root
  *     lists      for each event of a thread: nodes (as distances) and their weights
  *
@@ -124,7 +124,7 @@ static void write_tree(struct html *html)
     open_column(html, "kind");
     for (uint32_t i = 0; i < tree->frame_count; i++)
         json_unsigned(html->out,
-                      tree->frames[i].category + (tree->frames[i].is_inlined ? KIND_INLINED : 0));
+                      tree->frames[i].kind + (tree->frames[i].is_inlined ? KIND_INLINED : 0));
     close_column(html);
     json_close(html->out, '}');
     json_key(html->out, "nodes");

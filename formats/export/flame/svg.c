@@ -87,7 +87,7 @@ static void write_title(struct svg *svg, uint32_t node, const struct call_frame 
     const struct profile_func *func = &profile->funcs[frame->func];
     buffer_text(svg->out, "<title>");
     svg_append_text(svg->out, (const char *)svg->name.bytes);
-    buffer_printf(svg->out, "\n%s%s", colour_kind_names[frame->category],
+    buffer_printf(svg->out, "\n%s%s", colour_kind_names[frame->kind],
                   frame->is_inlined ? ", inlined" : "");
     if (func->lib != PROFILE_NONE) {
         buffer_text(svg->out, ", ");

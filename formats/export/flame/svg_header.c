@@ -58,11 +58,11 @@ static void write_legend_entry(const struct svg *svg, int x, const char *colour,
 /* Kinds of code with their share of self time. */
 static void write_kinds(const struct svg *svg)
 {
-    uint64_t of_kind[PROFILE_CATEGORIES] = {0};
+    uint64_t of_kind[CALL_KINDS] = {0};
     for (uint32_t i = 1; i < svg->tree.node_count; i++)
-        of_kind[svg->tree.frames[svg->tree.nodes[i].frame].category] += svg->nodes[i].self;
+        of_kind[svg->tree.frames[svg->tree.nodes[i].frame].kind] += svg->nodes[i].self;
     int x = WIDTH_PX - MARGIN_PX;
-    for (int kind = PROFILE_CATEGORIES; kind-- > 0;) {
+    for (int kind = CALL_KINDS; kind-- > 0;) {
         if (of_kind[kind] == 0)
             continue;
         x -= LEGEND_PX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export.h"
 
-#include "build.h"
+#include "../profile/waiting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,6 +56,19 @@ static void stacks_become_a_tree_with_distances_to_parents(void **state)
     expect_part(profile, "\"nodes\":{\"up\":[0,1,2,0],\"frame\":[0,1,2,3]},"
                          "\"lists\":[{\"thread\":0,\"event\":0,\"samples\":4,"
                          "\"nodes\":[1,1,1],\"weights\":[9,4,5]}]");
+}
+
+/* The leaf of an off-CPU sample is a reason, unlike other frames without code. */
+static void reasons_of_waits_are_a_kind_of_their_own(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    build_time_events(profile);
+    build_process(profile, 7, "app");
+    build_thread(profile, 0, 7, true, 0);
+    build_wait(profile, 0, "main;[waiting: lock]", 100, 50);
+    build_wait(profile, 0, "main;[exit]", 200, 50);
+    expect_part(profile, "\"frames\":{\"function\":[0,1,2],\"kind\":[0,5,4]}");
 }
 
 static void recursion_keeps_its_levels(void **state)
@@ -127,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_become_a_tree_with_distances_to_parents),
+        cmocka_unit_test(reasons_of_waits_are_a_kind_of_their_own),
         cmocka_unit_test(recursion_keeps_its_levels),
         cmocka_unit_test(unnamed_functions_of_a_lib_are_one),
         cmocka_unit_test(each_thread_has_its_own_sums),

@@ -4,7 +4,7 @@ const element = (id) => document.getElementById(id);
 const data = JSON.parse(element('data').textContent);
 element('data').remove();
 
-const KINDS = ['program', 'kernel', 'library', 'JIT code', 'no code'];
+const KINDS = ['program', 'kernel', 'library', 'JIT code', 'no code', 'off CPU'];
 const KIND_INLINED = 8;
 const KIND_KERNEL = 1, KIND_LIBRARY = 2, KIND_JIT = 3, KIND_SYNTHETIC = 4;
 

@@ -55,7 +55,7 @@ function hash(text) {
 }
 
 // Hue and saturation by kind; a module varies the hue, a function the lightness.
-const HUES = [[30, 16, 88], [352, 8, 68], [196, 34, 55], [128, 20, 48], [220, 0, 8]];
+const HUES = [[30, 16, 88], [352, 8, 68], [196, 34, 55], [128, 20, 48], [220, 0, 8], [268, 10, 44]];
 const colours = new Map();
 
 function colourOf(fn, isInlined) {
