@@ -77,8 +77,12 @@ static int collect(struct stuck *stuck, uint64_t after_ns, bool with_idle)
     int err = idle ? 0 : -ENOMEM;
     struct stuck_wait found;
     for (uint32_t i = 0; i < profile->thread_count && err == 0; i++) {
-        if ((idle[i] && !with_idle) || !find_wait(profile, i, after_ns, &found))
+        if (!find_wait(profile, i, after_ns, &found))
             continue;
+        if (idle[i] && !with_idle) {
+            stuck->left_out++;
+            continue;
+        }
         struct stuck_wait *added =
             ARRAY_PUSH(stuck->waits, stuck->wait_count, stuck->wait_capacity);
         if (added) {

@@ -31,7 +31,8 @@ struct stuck {
     size_t wait_count, wait_capacity;
     struct stuck_group *groups; /* at the end first, then by the longest wait */
     size_t count, capacity;
-    size_t at_end; /* threads */
+    size_t at_end;   /* threads */
+    size_t left_out; /* threads of idle pools, with a wait as long */
 };
 
 /* Needs what wait_groups_build() needs. 0 or -ENOMEM. */

@@ -27,8 +27,12 @@ static void print_objects(const struct stuck *stuck, const struct stuck_group *g
         const struct stuck_wait *wait = &stuck->waits[group->first + i];
         uint32_t thread = wait->wait.thread;
         struct wait_object_text object = wait_object_text(stuck->profile, wait->object);
+        bool is_address = object.text[0] && wait->object->address;
         if (object.text[0])
-            text_print(stdout, "  %d: %s\n", (int)stuck->profile->threads[thread].tid, object.text);
+            text_print(stdout, "  %d %s: %s%s%s\n", (int)stuck->profile->threads[thread].tid,
+                       profile_text(stuck->profile, stuck->profile->threads[thread].name),
+                       is_address ? wait_text_reason(&group->reason) : "", is_address ? " at " : "",
+                       object.text);
     }
 }
 
@@ -65,11 +69,13 @@ void stuck_print(const struct stuck *stuck, uint64_t after_ns, const char *label
            stuck->at_end ? format_count(stuck->at_end).text : "no", stuck->at_end == 1 ? "" : "s",
            limit.text);
     print_part(stuck, true, columns);
-    if (before == 0)
-        return;
-    printf("\n%s other thread%s waited for %s or more before the end\n", format_count(before).text,
-           before == 1 ? "" : "s", limit.text);
+    if (before > 0)
+        printf("\n%s other thread%s waited for %s or more before the end\n",
+               format_count(before).text, before == 1 ? "" : "s", limit.text);
     print_part(stuck, false, columns);
+    if (stuck->left_out > 0)
+        printf("\n%s of pools, waiting at one place only, left out: --idle prints all\n",
+               format_number_of(stuck->left_out, "thread").text);
 }
 
 int stuck_log(const struct stuck *stuck, int most)

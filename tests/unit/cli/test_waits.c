@@ -202,6 +202,7 @@ static void idle_pools_are_not_stuck(void **state)
         struct stuck stuck;
         assert_int_equal(stuck_find(&stuck, profile, 5 * S, with_idle), 0);
         assert_int_equal(stuck.at_end, with_idle ? 2 : 0);
+        assert_int_equal(stuck.left_out, with_idle ? 0 : 2);
         stuck_free(&stuck);
     }
     profile_free(profile);
