@@ -252,7 +252,7 @@ static int print_others(const struct record_summary *summary)
                            "give their pids to -p, too");
 }
 
-/* At least a line, if there are such threads. */
+/* At least a line, if there are such threads; `room`: without the lines of defects. */
 static int print_stuck(const struct run_summary *run, int room)
 {
     struct stuck stuck;
@@ -264,11 +264,16 @@ static int print_stuck(const struct run_summary *run, int room)
     return lines;
 }
 
-/* The hint comes after the defects, and takes the place of the smallest one. */
-static void print_diagnostics(const struct run_summary *run, int room)
+/* Threads waiting at the end, then defects. A line of each is worth more than the limit of lines,
+ * and a defect more than a second group of threads. The hint takes the place of the smallest
+ * defect. */
+static void print_stuck_and_diagnostics(const struct run_summary *run, int room)
 {
     struct diagnostic diagnostics[DIAGNOSTICS_MAX];
     int count = (int)diagnostics_find(&run->result->summary, run->profile, diagnostics);
+    room -= print_stuck(run, room - count);
+    if (count > 0 && room < 1)
+        room = 1;
     bool has_hint = run->kernel_hint.text[0] && (count == 0 ? room > 0 : room > 1);
     for (int i = 0; i < count && i < room - has_hint; i++)
         log_info("%s", diagnostics[i].text);
@@ -379,8 +384,7 @@ void run_summary_print(const struct run_summary *run)
     else
         room -= print_nothing_to_sample(run);
     room -= print_off_cpu(&summary->off_cpu) + print_part(run) + print_others(summary);
-    room -= print_stuck(run, room);
-    print_diagnostics(run, room);
+    print_stuck_and_diagnostics(run, room);
     print_files(run);
     if (is_terminal && summary->samples > 0 && run->profile)
         print_viewers(run->outputs);
