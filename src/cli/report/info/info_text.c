@@ -4,7 +4,9 @@
 #include "base/text/log.h"
 #include "cli/options/view_options.h"
 #include "export/common.h"
+#include "profile/metric.h"
 #include "profile/synthetic.h"
+#include "profile/waits.h"
 #include "cli/terminal/format.h"
 #include "cli/terminal/weight.h"
 
@@ -144,38 +146,59 @@ static void print_processes(const struct info *info)
     free(order);
 }
 
+static void print_off_cpu(const struct profile *profile, uint32_t thread)
+{
+    const struct info_times times = info_times(profile, thread);
+    printf("  %8s  %8s", format_duration(times.waiting_ns).text,
+           format_duration(times.runnable_ns).text);
+}
+
 static void print_threads(const struct info *info)
 {
     const struct profile *profile = info->profile;
     size_t *order = order_by_weight(info->threads, profile->thread_count);
-    printf("\nThreads: %zu\n      tid      pid  %8s   samples  name\n", profile->thread_count,
-           weight_heading(profile));
+    bool has_off_cpu = profile_metric_event(profile, PROFILE_OFF_CPU) != PROFILE_NONE;
+    printf("\nThreads: %zu\n      tid      pid  %8s   samples%s  name\n", profile->thread_count,
+           weight_heading(profile), has_off_cpu ? "   waiting  runnable" : "");
     for (size_t i = 0; order && i < profile->thread_count && i < ROWS_MAX; i++) {
         const struct profile_thread *thread = &profile->threads[order[i]];
         const struct info_share *share = &info->threads[order[i]];
-        printf(" %8d %8d  %8s  %8s  %s%s\n", thread->tid, profile->processes[thread->process].pid,
-               weight_format(profile, share->weight).text, format_count(share->samples).text,
-               clean(profile_text(profile, thread->name)).text,
+        printf(" %8d %8d  %8s  %8s", thread->tid, profile->processes[thread->process].pid,
+               weight_format(profile, share->weight).text, format_count(share->samples).text);
+        if (has_off_cpu)
+            print_off_cpu(profile, (uint32_t)order[i]);
+        printf("  %s%s\n", clean(profile_text(profile, thread->name)).text,
                export_namespace_id("tid", thread->namespace_tid).text);
     }
     print_more(profile->thread_count);
     free(order);
 }
 
+/* Keeps the modules with code: reasons of waits are none. Returns their number. */
+static size_t drop_waits(const struct profile *profile, size_t *order)
+{
+    size_t kept = 0;
+    for (size_t i = 0; order && i < profile->lib_count; i++)
+        if (!wait_reason_is_lib(profile, (uint32_t)order[i]))
+            order[kept++] = order[i];
+    return kept;
+}
+
 static void print_libs(const struct info *info)
 {
     const struct profile *profile = info->profile;
     size_t *order = order_by_weight(info->libs, profile->lib_count);
+    const size_t count = drop_waits(profile, order);
     printf("\nModules: %zu\n  %8s   samples  build-id                                  path\n",
-           profile->lib_count, weight_heading(profile));
-    for (size_t i = 0; order && i < profile->lib_count && i < ROWS_MAX; i++) {
+           count, weight_heading(profile));
+    for (size_t i = 0; i < count && i < ROWS_MAX; i++) {
         const struct profile_lib *lib = &profile->libs[order[i]];
         const struct info_share *share = &info->libs[order[i]];
         printf("  %8s  %8s  %-40s  %s\n", weight_format(profile, share->weight).text,
                format_count(share->samples).text, info_build_id(lib).text,
                clean(profile_text(profile, lib->path)).text);
     }
-    print_more(profile->lib_count);
+    print_more(count);
     free(order);
 }
 
