@@ -165,6 +165,8 @@ bool firefox_is_wait(const struct firefox *firefox, uint32_t call);
 /* The category of frames of a lib. */
 enum firefox_category firefox_wait_category(const struct firefox *firefox, uint32_t lib,
                                             enum firefox_category otherwise);
+/* The length of a sum is none of an interval. */
+bool firefox_is_sum(const struct firefox *firefox, const struct profile_wait *wait);
 /* The next wait with a marker; false: none. */
 bool firefox_next_long_wait(const struct firefox *firefox, struct profile_waits *waits,
                             struct profile_wait *wait);

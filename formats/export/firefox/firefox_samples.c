@@ -132,6 +132,10 @@ static void add_interval(struct row_reader *reader)
         interval.start_ns -= sample->weight < gap_ns ? sample->weight : gap_ns;
         interval.end_ns = sample->time_ns;
         interval.is_cpu = true;
+    } else {
+        const struct profile_wait wait = {sample->time_ns, sample->weight, sample->thread,
+                                          sample->call};
+        interval.is_sum = firefox_is_sum(reader->intervals_of, &wait);
     }
     reader->end_ns = interval.end_ns;
     interval_rows_add(&reader->intervals, &interval);

@@ -54,20 +54,36 @@ enum firefox_category firefox_category_of_wait(const struct firefox *firefox,
     return firefox_wait_category(firefox, leaf_lib(firefox, wait->call), FIREFOX_WAITING);
 }
 
-/* The length of a sum is none of an interval. */
-static bool is_sum(const struct firefox *firefox, const struct profile_wait *wait)
+bool firefox_is_sum(const struct firefox *firefox, const struct profile_wait *wait)
 {
     const struct profile *profile = firefox->profile;
     return wait_reason_of_call(profile, wait->call).kind == PROFILE_SHORT_WAITS ||
            profile_wait_intervals(profile, wait) > 1;
 }
 
+/* A share of a sum starts where a short wait did, and may be longer than the wait: it ends at the
+ * next start that was measured. */
+static void end_before_next(const struct firefox *firefox, struct profile_waits waits,
+                            struct profile_wait *wait)
+{
+    struct profile_wait next;
+    while (profile_waits_next(&waits, &next) && next.start_ns < profile_wait_end(wait))
+        if (!firefox_is_sum(firefox, &next)) {
+            wait->length_ns = next.start_ns - wait->start_ns;
+            return;
+        }
+}
+
 bool firefox_next_long_wait(const struct firefox *firefox, struct profile_waits *waits,
                             struct profile_wait *wait)
 {
-    while (profile_waits_next(waits, wait))
-        if (wait->length_ns >= firefox->long_wait_ns && !is_sum(firefox, wait))
+    while (profile_waits_next(waits, wait)) {
+        if (wait->length_ns < firefox->long_wait_ns || firefox_is_sum(firefox, wait))
+            continue;
+        end_before_next(firefox, *waits, wait);
+        if (wait->length_ns >= firefox->long_wait_ns)
             return true;
+    }
     return false;
 }
 

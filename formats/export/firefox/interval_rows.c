@@ -56,7 +56,8 @@ static void add_nested(struct interval_rows *rows, const struct interval *interv
 void interval_rows_add(struct interval_rows *rows, const struct interval *interval)
 {
     rows->first = rows->count = 0;
-    if (rows->is_open && interval->end_ns < rows->open.end_ns &&
+    bool may_nest = interval->is_sum || interval->is_cpu;
+    if (rows->is_open && may_nest && interval->end_ns < rows->open.end_ns &&
         interval->call != rows->open.call) {
         add_nested(rows, interval);
         return;

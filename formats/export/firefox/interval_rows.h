@@ -13,8 +13,8 @@
  *     row                 row row      row         row row
  *     weight              0   no stack weight      0   weight
  *
- * An interval within the open one, a sum with a date of its own, is drawn there; then the open one
- * goes on.
+ * A sum within the open interval, with a date of its own, is drawn there; then the open one goes
+ * on. A share of a sum may be longer than its wait; the next wait ends the share.
  *
  * Invariants: the weights of the rows add up to those of the intervals; times do not decrease.
  */
@@ -27,6 +27,7 @@ struct interval {
     uint64_t start_ns, end_ns;
     uint64_t weight;
     uint32_t call;
+    bool is_sum; /* may lie within an interval; others end the interval that is open */
     /* CPU time. Lasts until the next interval, if the gap is not longer than the interval. */
     bool is_cpu;
 };

@@ -87,12 +87,21 @@ static void overlapping_intervals_keep_weights_and_order(void **state)
            {.start_ns = 102, .end_ns = 103, .call = 8});
 }
 
-static void an_interval_goes_on_behind_an_interval_within(void **state)
+/* A share of a sum is drawn from the start of a short wait, with a length that was not measured. */
+static void a_share_ends_where_the_next_wait_starts(void **state)
+{
+    (void)state;
+    EXPECT("100:7 100 0, 119:7 0 -, 120:8 10 -, 129:8 0 -, 130:- 0 -",
+           {.start_ns = 100, .end_ns = 200, .call = 7},
+           {.start_ns = 120, .end_ns = 130, .call = 8});
+}
+
+static void an_interval_goes_on_behind_a_sum_within(void **state)
 {
     (void)state;
     EXPECT("100:7 100 0, 119:7 0 -, 120:8 10 -, 130:7 0 -, 199:7 0 -, 200:- 0 -",
            {.start_ns = 100, .end_ns = 200, .call = 7},
-           {.start_ns = 120, .end_ns = 130, .call = 8});
+           {.start_ns = 120, .end_ns = 130, .call = 8, .is_sum = true});
 }
 
 int main(void)
@@ -101,7 +110,8 @@ int main(void)
         cmocka_unit_test(an_interval_is_drawn_to_its_end_and_no_further),
         cmocka_unit_test(intervals_end_to_end_change_the_stack_at_their_border),
         cmocka_unit_test(cpu_samples_reach_to_the_next_one_nearby),
-        cmocka_unit_test(an_interval_goes_on_behind_an_interval_within),
+        cmocka_unit_test(a_share_ends_where_the_next_wait_starts),
+        cmocka_unit_test(an_interval_goes_on_behind_a_sum_within),
         cmocka_unit_test(overlapping_intervals_keep_weights_and_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
