@@ -155,6 +155,12 @@ const struct firefox_life *firefox_lives_of(const struct firefox *firefox, uint3
                                             size_t *count);
 const char *firefox_life_name(const struct firefox *firefox, const struct firefox_life *life);
 /* The data of a marker. */
+/* The new, joined or detached thread of a sample of thread-create, …; NULL: not recorded. */
+const struct profile_thread *firefox_thread_of_sample(const struct firefox *firefox,
+                                                      const struct profile_sample *sample);
+/* Of the caller of thread-create, …: the other thread, by tid and name. */
+void firefox_write_life_call(struct firefox *firefox, const struct profile_thread *of,
+                             const struct profile_sample *sample);
 void firefox_write_life(struct firefox *firefox, const struct firefox_life *life);
 /* A row of markerSchema. */
 void firefox_write_life_schema(struct firefox *firefox);
@@ -179,3 +185,5 @@ void firefox_write_wait_schema(struct firefox *firefox);
 
 /* A time of the model, as ms since the start of the recording. */
 void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns);
+/* The stack of a sample. */
+void firefox_member_cause(struct firefox *firefox, const struct profile_sample *sample);

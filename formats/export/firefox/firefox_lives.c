@@ -123,6 +123,41 @@ void firefox_write_life(struct firefox *firefox, const struct firefox_life *life
     json_close(firefox->out, '}');
 }
 
+const struct profile_thread *firefox_thread_of_sample(const struct firefox *firefox,
+                                                      const struct profile_sample *sample)
+{
+    const struct profile *profile = firefox->profile;
+    size_t first = 0, end = profile->life_event_count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (profile->life_events[middle].time_ns < sample->time_ns)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (; first < profile->life_event_count; first++) {
+        const struct profile_life_event *event = &profile->life_events[first];
+        if (event->time_ns != sample->time_ns)
+            break;
+        if (event->by == sample->thread && event->call == sample->call)
+            return event->thread == PROFILE_NONE ? NULL : &profile->threads[event->thread];
+    }
+    return NULL;
+}
+
+void firefox_write_life_call(struct firefox *firefox, const struct profile_thread *of,
+                             const struct profile_sample *sample)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%d %.40s", (int)of->tid,
+             profile_text(firefox->profile, of->name));
+    json_open(firefox->out, '{');
+    json_member_string(firefox->out, "type", type);
+    json_member_string(firefox->out, "text", text);
+    firefox_member_cause(firefox, sample);
+    json_close(firefox->out, '}');
+}
+
 void firefox_write_life_schema(struct firefox *firefox)
 {
     static const char schema[] =

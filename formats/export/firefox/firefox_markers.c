@@ -125,16 +125,15 @@ static void write_data(struct firefox *firefox, const struct marker *marker)
         firefox_write_wait(firefox, marker->wait);
         return;
     }
+    const struct profile_thread *of = firefox_thread_of_sample(firefox, sample);
+    if (of) {
+        firefox_write_life_call(firefox, of, sample);
+        return;
+    }
     json_open(firefox->out, '{');
     json_member_string(firefox->out, "type", type);
     json_member_unsigned(firefox->out, "count", sample->weight);
-    if (sample->stack != PROFILE_NONE) {
-        json_key(firefox->out, "cause");
-        json_open(firefox->out, '{');
-        firefox_member_time(firefox, "time", sample->time_ns);
-        json_member_unsigned(firefox->out, "stack", sample->stack);
-        json_close(firefox->out, '}');
-    }
+    firefox_member_cause(firefox, sample);
     json_close(firefox->out, '}');
 }
 

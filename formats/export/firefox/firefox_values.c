@@ -24,3 +24,14 @@ uint64_t firefox_row_period(const struct profile *profile, uint32_t event)
 {
     return firefox_is_cpu_time(profile, event) ? export_period(profile, event) : 0;
 }
+
+void firefox_member_cause(struct firefox *firefox, const struct profile_sample *sample)
+{
+    if (sample->stack == PROFILE_NONE)
+        return;
+    json_key(firefox->out, "cause");
+    json_open(firefox->out, '{');
+    firefox_member_time(firefox, "time", sample->time_ns);
+    json_member_unsigned(firefox->out, "stack", sample->stack);
+    json_close(firefox->out, '}');
+}

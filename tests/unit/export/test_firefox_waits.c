@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which waits are markers in a Firefox file. */
+/* Markers of waits, and of calls that start threads, in a Firefox file. */
 #include "export/export.h"
+
+#include "export/firefox/firefox.h"
 
 #include "../profile/waiting.h"
 #include "profile/wait_objects.h"
@@ -67,6 +69,47 @@ static void long_waits_and_single_intervals_without_a_processor_are_markers(void
     assert_int_equal(count_markers(profile), 3);
 }
 
+/* 80 ms shared out to a short wait; the next wait starts 30 ms later. */
+static void a_share_ends_where_the_next_wait_starts(void **state)
+{
+    struct profile *profile = *state;
+    build_wait(profile, 0, "main;[waiting: lock]", 1000 * MS, 80 * MS);
+    build_wait(profile, 0, "main;[waiting: poll]", 1030 * MS, 5 * MS);
+    build_wait(profile, 0, "main;[waiting: lock]", 1100 * MS, 80 * MS);
+    build_wait(profile, 0, "main;[waiting: poll]", 1104 * MS, 5 * MS);
+    profile_link_stacks(profile);
+    const struct firefox firefox = {
+        .profile = profile, .long_wait_ns = 10 * MS, .wait_kinds = (uint8_t[8]){0}};
+    struct profile_waits waits = profile_waits_of(profile, 0);
+    struct profile_wait wait;
+    assert_true(firefox_next_long_wait(&firefox, &waits, &wait));
+    assert_int_equal(wait.start_ns, 1000 * MS);
+    assert_int_equal(wait.length_ns, 30 * MS);
+    assert_false(firefox_next_long_wait(&firefox, &waits, &wait));
+}
+
+static void a_call_that_starts_a_thread_names_the_thread(void **state)
+{
+    struct profile *profile = *state;
+    struct profile_life_event events[] = {
+        {.kind = PROFILE_THREAD_CREATED, .time_ns = 5, .by = 0, .thread = PROFILE_NONE},
+        {.kind = PROFILE_THREAD_CREATED, .time_ns = 7, .by = 1, .thread = 0},
+        {.kind = PROFILE_THREAD_CREATED, .time_ns = 7, .by = 0, .thread = 1},
+    };
+    struct profile_sample sample = {.time_ns = 7, .thread = 0};
+    build_thread(profile, 0, 11, false, 7);
+    profile->life_events = events;
+    profile->life_event_count = 3;
+    const struct firefox firefox = {.profile = profile};
+    assert_ptr_equal(firefox_thread_of_sample(&firefox, &sample), &profile->threads[1]);
+    sample.time_ns = 5; /* failed, or without a record of the thread */
+    assert_null(firefox_thread_of_sample(&firefox, &sample));
+    sample.time_ns = 6;
+    assert_null(firefox_thread_of_sample(&firefox, &sample));
+    profile->life_events = NULL;
+    profile->life_event_count = 0;
+}
+
 static void sums_are_no_markers(void **state)
 {
     struct profile *profile = *state;
@@ -82,6 +125,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(long_waits_and_single_intervals_without_a_processor_are_markers),
+        TEST(a_share_ends_where_the_next_wait_starts),
+        TEST(a_call_that_starts_a_thread_names_the_thread),
         TEST(sums_are_no_markers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
