@@ -569,9 +569,11 @@ static void excess_is_found_once(void **state)
     older.turns = 1;
     assert_int_equal(cpu_excess_take(&older, 1010, 51, 4), 10);
     struct cpu_excess usual = {.taken_ns = 50000, .read_turns = 10, .turns = 3}, high = usual;
+    struct cpu_excess burst = {.taken_ns = 39000, .read_turns = 3, .turns = 171};
     high.taken_ns *= 100;
     assert_int_equal(cpu_excess_estimate(&usual), 15000);
     assert_int_equal(cpu_excess_estimate(&high), 3 * CPU_EXCESS_MAX_NS);
+    assert_int_equal(cpu_excess_estimate(&burst), 39000);
 }
 
 /* The thread has run on, or runs, since the last record. */

@@ -37,5 +37,6 @@ int64_t cpu_excess_estimate(const struct cpu_excess *excess)
     if (excess->read_turns == 0 || excess->taken_ns <= 0)
         return 0;
     int64_t mean_ns = excess->taken_ns / (int64_t)excess->read_turns;
-    return (mean_ns < CPU_EXCESS_MAX_NS ? mean_ns : CPU_EXCESS_MAX_NS) * (int64_t)excess->turns;
+    uint64_t turns = excess->turns < excess->read_turns ? excess->turns : excess->read_turns;
+    return (mean_ns < CPU_EXCESS_MAX_NS ? mean_ns : CPU_EXCESS_MAX_NS) * (int64_t)turns;
 }
