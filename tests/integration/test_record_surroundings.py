@@ -124,10 +124,11 @@ class Surroundings(rec.Case):
                                      b"(ulimit -Hn): rec needs 16\n")
 
     def test_small_stacks_are_enough(self):
-        """Those of the shell's `ulimit -s 64`, for recording, all outputs, and reading them again."""
+        """Those of the shell's `ulimit -s 64`, for recording, all outputs, and reading them again. The first frame is at
+        a random place: 4 KiB are left."""
         script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; /bin/true"
         def limited():
-            resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, 64 << 10))
+            resource.setrlimit(resource.RLIMIT_STACK, (60 << 10, 60 << 10))
         run = self.recorded("sh", "-c", script, rec_options=["-q", "-z", "-F", "9999"], preexec_fn=limited)
         for arguments in (["report", "rec.data"], ["info", "rec.data"],
                           ["convert", "-q", "rec.data", "-o", "again.json.gz", "-o", "again.pb.gz",

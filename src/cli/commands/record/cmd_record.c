@@ -322,7 +322,8 @@ static int record(struct record_request *request)
         log_error("%s", error.text);
         return status;
     }
-    struct record_result result = {0};
+    static struct record_result result; /* 10 KiB: `ulimit -s 64` is enough for the conversion */
+    memset(&result, 0, sizeof(result));
     request->options.output_fd = capture.fd;
     request->options.output_name = capture.name;
     int err = event_list_settle(&request->options, &error);
