@@ -52,4 +52,4 @@ class OwnSignals(rec.Case):
 
 
 if __name__ == "__main__":
-    rec.main(at_once=3)
+    rec.main()
