@@ -61,8 +61,8 @@ bool firefox_is_sum(const struct firefox *firefox, const struct profile_wait *wa
            profile_wait_intervals(profile, wait) > 1;
 }
 
-/* A share of a sum starts where a short wait did, and may be longer than the wait: it ends at the
- * next start that was measured. */
+/* A share of a sum starts where a short wait did, and may be longer than the wait: the next
+ * measured start ends the share. */
 static void end_before_next(const struct firefox *firefox, struct profile_waits waits,
                             struct profile_wait *wait)
 {

@@ -74,7 +74,7 @@ void stuck_print(const struct stuck *stuck, uint64_t after_ns, const char *label
                format_count(before).text, before == 1 ? "" : "s", limit.text);
     print_part(stuck, false, columns);
     if (stuck->left_out > 0)
-        printf("\n%s of pools, waiting at one place only, left out: --idle prints all\n",
+        printf("\n%s of idle pools left out: --idle prints all\n",
                format_number_of(stuck->left_out, "thread").text);
 }
 

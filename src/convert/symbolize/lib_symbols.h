@@ -34,7 +34,7 @@ struct lib_symbols {
     struct error error;
 };
 
-/* Whether a file that only its time can tell from the recorded one was written after the end of
+/* Whether a file with no proof but its time was written after the end of
  * the recording. */
 bool lib_symbols_are_changed(const struct profile *profile, const struct convert_options *options,
                              uint32_t lib);

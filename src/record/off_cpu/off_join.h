@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a thread that may hang in the kernel. On a busy machine, a thread that does not hang
+ * The end of a thread, perhaps hanging in the kernel. On a busy machine, a thread without a hang
  * may need long for its end: it is runnable, or uses CPU time.
  */
 #pragma once

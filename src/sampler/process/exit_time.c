@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program leaves at its end. CPU time after exit() or execve() is the teardown of the
+ * Facts about the end of a program. CPU time after exit() or execve() is the teardown of the
  * address space, and samples cannot separate the two. A process ended by _exit() or a signal states
  * no figure.
  */

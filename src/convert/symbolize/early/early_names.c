@@ -115,7 +115,7 @@ static void answer_lib(struct early_lib *lib, struct buffer *out)
         buffer_set_u32(out, start - sizeof(uint32_t), (uint32_t)(out->size - start));
 }
 
-/* In the worker, which frees nothing at its end. */
+/* In the worker: nothing is freed at the end. */
 static void run(void *context, size_t job, struct buffer *out)
 {
     const struct early_names *early = context;
@@ -151,7 +151,7 @@ static void failed(void *context, size_t job, const char *why)
     early->answer.failed = true;
 }
 
-/* All files stay open. With one too many, a lib would lack names. */
+/* All files stay open. Beyond the limit of open files, a lib would lack names. */
 static bool is_useful(const struct convert_options *options, uint64_t file_bytes)
 {
     struct error message;
@@ -163,7 +163,7 @@ static bool is_useful(const struct convert_options *options, uint64_t file_bytes
            (!confine_gap(&message, &is_refused) || !is_refused);
 }
 
-/* The loading never waits for the worker, which a hostile file may have taken over. */
+/* The loading never waits for the worker: a hostile file may have taken over the worker. */
 static bool open_pipe(struct early_names *early)
 {
     int ends[2];

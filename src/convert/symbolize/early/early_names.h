@@ -7,7 +7,7 @@
  *     loading    ├── 3/16 ─ 3/8 ───────── 3/4 ──────┤ rest
  *     worker     starts │ opens │ names    │ names   │ names, answers
  *
- * The symbolizer names what is left: further libs, and everything if the worker fails.
+ * The symbolizer names the rest: further libs, and everything if the worker fails.
  */
 #pragma once
 

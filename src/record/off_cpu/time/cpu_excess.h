@@ -37,7 +37,7 @@ void cpu_excess_set_base(struct cpu_excess *excess, uint64_t cpu_ns, uint64_t tu
                          uint64_t on_ns);
 
 /* Of the turns since the latest read, at the mean of the turns before, but at most this much for a
- * turn. A mean stands for at most as many turns as it is of: a thread that is woken once a second
+ * turn. A mean of N turns stands for at most N turns: a thread that is woken once a second
  * may end with a burst of other turns. */
 enum { CPU_EXCESS_MAX_NS = 30000 };
 int64_t cpu_excess_estimate(const struct cpu_excess *excess);

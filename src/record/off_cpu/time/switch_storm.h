@@ -20,6 +20,6 @@ struct storm_rates { /* a second, in the window; zeros: no storm */
 };
 
 /* Ends the window, and begins the next one. now: its begin, records and started threads so far, and
- * CPU time of all threads so far; events: those that each thread inherits. */
+ * CPU time of all threads so far; events: number inherited by each thread. */
 struct storm_rates switch_storm_find(struct switch_storm *window, const struct switch_storm *now,
                                      size_t events);
